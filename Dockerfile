@@ -29,19 +29,22 @@ RUN test "$VOICE" != yes || { \
 # What only debuggers read of extension modules is 130 MB. The libraries that wheels bring beside them are left alone:
 # their makers moved what is in them about, which some do not survive twice.
 RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends binutils > /dev/null \
- && find /opt/tellerline -name '*.so' -not -path '*.libs/*' -exec strip --strip-unneeded {} + \
- && find /opt/tellerline -type d -name tests -path '*/site-packages/*' -prune -exec rm -r {} +
+ && find /opt/tellerline -name '*.so' -not -path '*.libs/*' -exec strip --strip-unneeded {} +
+COPY deploy/image deploy/image
+RUN /opt/build/bin/python deploy/image/lean.py /opt/tellerline/lib/python3*/site-packages
 # Nothing is written where it runs: the rules are compiled here, last, for they are kept for these very libraries;
 # `-I`: those of the environment, not of this folder.
 RUN /opt/tellerline/bin/python -I -m app.compiled
 COPY deploy/sbom.py deploy/sbom.py
 RUN /opt/tellerline/bin/python deploy/sbom.py deploy/lock/runtime.txt > /opt/tellerline/sbom.cdx.json
 
-FROM python:3.11-slim-bookworm
-RUN groupadd --gid 10001 tellerline \
- && useradd --uid 10001 --gid 10001 --no-create-home --shell /usr/sbin/nologin tellerline \
- && install -d -o 10001 -g 10001 -m 700 /var/lib/tellerline
+RUN /opt/tellerline/bin/python deploy/image/root.py /srv/root && install -d -m 700 /srv/state/tellerline
+
+# Neither shell nor package manager: `docker exec … tellerline doctor` works, and `sh` does not.
+FROM scratch
+COPY --from=build /srv/root /
 COPY --from=build /opt/tellerline /opt/tellerline
+COPY --from=build --chown=10001:10001 /srv/state /var/lib
 ENV PATH=/opt/tellerline/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 \
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 HF_HUB_OFFLINE=1 \

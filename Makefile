@@ -21,7 +21,7 @@ VLLM_PYTHON ?= $(VLLM_VENV)/bin/python
 BENCHES := normalize payees dialogue understanding negatives consent retrieval qna evidence ledger asr replay turns latency capacity soak
 
 # What of deploy is held to mypy --strict: all but the recogniser, whose libraries are in an environment of its own.
-TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing lock payees postgres.py reporting.py sbom.py scale speech trial vllm)
+TYPED := $(addprefix deploy/,bench corpus dialogue examples hearing image lock payees postgres.py reporting.py sbom.py scale speech trial vllm)
 
 # The recogniser's own steps (deploy/asr/README.md), in an environment of their own, and the folder of speech material.
 ASR_VENV   ?= deploy/asr/.venv

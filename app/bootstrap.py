@@ -1,5 +1,6 @@
 """The one composition root: from settings to everything a gateway is made of, and back down in order."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -15,6 +16,7 @@ from app.compiled import compile_rules
 from app.composition.background import beside, keep_running
 from app.composition.callers import Callers
 from app.composition.chain import chained
+from app.composition.ears import Given
 from app.composition.ears import recognizer as load_recognizer
 from app.composition.identity import bridges, identity
 from app.composition.keys import audit_keys, confirmation_keys, secret
@@ -93,22 +95,22 @@ class Gateway:
 
 @asynccontextmanager
 async def gateway(
-    settings: Settings, *, recognizer: Recognizer | None = None, customers: tuple[DemoCustomer, ...] | None = None
+    settings: Settings, *, recognizer: Given | None = None, customers: tuple[DemoCustomer, ...] | None = None
 ) -> AsyncIterator[Gateway]:
     """Compose a gateway, warmed up; on leaving, take it down. Raises ConfigInvalid, RulesInvalid, StoreUnavailable.
 
-    A `recognizer` that is given stays its owner's to close; `customers` stand in for those of the demo bank.
+    A `recognizer` that is given ready stays its owner's to close; `customers` stand in for those of the demo bank.
     """
     async with AsyncExitStack() as stack:
         clock, metrics = SystemClock(), Metrics()
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
-        ears = beside(stack, _recognizer(stack, settings, metrics, recognizer))
+        decoding, rules = beside(stack, _decoders(stack)), beside(stack, asyncio.to_thread(compile_rules))
+        ears = beside(stack, load_recognizer(stack, settings, metrics, recognizer))
         kept = await _storage(stack, settings, clock)
         await _look_at_spools(stack, settings, metrics, kept.audit)
         issuer, authenticator = identity(stack, settings, kept.store, clock, client, kept.steady.doubted)
         phone, sender = _code_sender(settings, client, clock)
         banking = await _banking(stack, settings, kept, sender, clock, customers)
-        decoding = beside(stack, _decoders(stack))
         spoken = await warm_voice(stack, settings, clock)
         yield Gateway(
             settings=settings,
@@ -120,7 +122,7 @@ async def gateway(
             statements=Statements(bridges(settings), Nonces(kept.store, KEPT, kept.steady.doubted), clock),
             expected=ExpectedCalls(kept.store, clock),
             web=client,
-            callers=_callers(stack, settings, clock, banking, kept.audit, metrics),
+            callers=await _callers(stack, settings, clock, banking, kept.audit, metrics, rules),
             recognizer=await ears,
             voice=spoken,
             decoders=await decoding,
@@ -256,12 +258,6 @@ def _settling(stack: AsyncExitStack, made: MoneyServices, kept: _Storage, clock:
     return made.banking
 
 
-async def _recognizer(
-    stack: AsyncExitStack, settings: Settings, metrics: Metrics, given: Recognizer | None
-) -> Recognizer:
-    return given or await load_recognizer(stack, settings, metrics)
-
-
 async def _decoders(stack: AsyncExitStack) -> DecoderPool:
     decoders = DecoderPool()
     stack.push_async_callback(decoders.close)
@@ -275,8 +271,14 @@ def _vad(stack: AsyncExitStack) -> SileroVad:
     return vad
 
 
-def _callers(
-    stack: AsyncExitStack, settings: Settings, clock: Clock, banking: Banking, audit: AuditLog, metrics: Metrics
+async def _callers(
+    stack: AsyncExitStack,
+    settings: Settings,
+    clock: Clock,
+    banking: Banking,
+    audit: AuditLog,
+    metrics: Metrics,
+    rules: asyncio.Task[None],
 ) -> Callers:
     made = Callers(
         banking=banking,
@@ -286,7 +288,7 @@ def _callers(
         metrics=metrics,
         keep_words=settings.transcript_days > 0,
     )
-    compile_rules()
+    await rules
     return made
 
 

@@ -25,8 +25,8 @@ from app.composition.keys import audit_keys, plain
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile
-from app.transports._deps import CallDeps
-from app.transports._lease import Admitted
+from app.transports.live.deps import CallDeps
+from app.transports.live.lease import Admitted
 from app.transports.realtime import door
 from app.transports.telephone import (
     asterisk_door,

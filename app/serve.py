@@ -12,6 +12,7 @@ from typing import Final
 from fastapi import APIRouter
 
 from app.bootstrap import Gateway, gateway
+from app.composition.ears import Given
 from app.composition.speech import Voice
 from app.logs import configure
 from app.main import create_app
@@ -21,14 +22,14 @@ from app.transports.telephone import audiosocket_server
 from rules.bank import DemoCustomer
 from schemas.errors import ConfigInvalid
 from services.guard.redact import redactor
-from services.ports import Recognizer, Synthesizer
+from services.ports import Synthesizer
 
 SWITCH_S: Final = 0.001
 """How long a thread that understands a text may keep the event loop waiting; of Python's 5 ms every call felt some."""
 
 
 async def serve(
-    recognizer: Recognizer | None = None,
+    recognizer: Given | None = None,
     customers: tuple[DemoCustomer, ...] | None = None,
     further: Iterable[Callable[[Gateway], APIRouter]] = (),
     synthesizer: Synthesizer | None = None,

@@ -1,8 +1,10 @@
 """Payees and what a search among them says."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from typing import TypeAlias
 
 from schemas.ids import PayeeId
 from schemas.printable import printable
@@ -64,3 +66,7 @@ class PayeeMatch:
     outcome: MatchOutcome
     choice: PayeeId | None = None
     plausible: int = 0
+
+
+FindPayee: TypeAlias = Callable[[str], PayeeMatch | None]
+"""Looks for who is called so, by a name alone."""

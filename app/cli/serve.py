@@ -30,15 +30,11 @@ def register(main: typer.Typer) -> None:
     ) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
         gc.disable()  # what is imported stays; `kept_for_good` turns collection on again
-        import uvloop
-
-        from app.leaving import end_soon
-        from app.qa.routes import ROUTES
-        from app.serve import serve as run
-
         if on is ServingEngine.PROCESS:
-            uvloop.run(run(further=ROUTES, served=end_soon))
+            _here()
             return
+        from app.qa.routes import ROUTES
+
         try:
             from app.cluster import deployments, start
         except ModuleNotFoundError as error:
@@ -47,3 +43,18 @@ def register(main: typer.Typer) -> None:
             deployments.Gateways(count=gateways, further=ROUTES),
             deployments.Recognizers(least=recognizers, most=at_most),
         )
+
+
+def _here() -> None:
+    from app.composition.ears import begun
+    from app.settings import read_settings
+
+    settings = read_settings()
+    loading = begun(settings)  # while the rest is imported
+    import uvloop
+
+    from app.leaving import end_soon
+    from app.qa.routes import ROUTES
+    from app.serve import serve
+
+    uvloop.run(serve(loading, further=ROUTES, served=end_soon, settings=settings))

@@ -15,7 +15,7 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS, body_of
 from app.text import TextPath, payee_of
-from app.transports._uploads import FILE_TYPES, RAW_TYPES, Uploads
+from app.transports.uploads import FILE_TYPES, RAW_TYPES, Uploads
 from rules.locales import locale_rules
 from schemas.errors import (
     BadInput,

@@ -6,12 +6,12 @@ from typing import Final
 
 from fastapi import APIRouter, WebSocket
 
-from app.transports._decode import to_input
-from app.transports._deps import CallDeps
-from app.transports._dialect import Given, Message
-from app.transports._encode import Encoder
-from app.transports._line import serve
-from app.transports._speaking import AudioChunk, ReplySound, reported
+from app.transports.events.decode import to_input
+from app.transports.events.encode import Encoder
+from app.transports.live.deps import CallDeps
+from app.transports.live.dialect import Given, Message
+from app.transports.live.line import serve
+from app.transports.live.reply_sound import AudioChunk, ReplySound, reported
 from schemas.call import (
     AudioIn,
     CallConfig,

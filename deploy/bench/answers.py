@@ -10,7 +10,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
-from deploy.bench._calls.hearing import Hearing
+from deploy.bench._calls.heard_by import HeardBy
 from deploy.reporting import percentile, publish
 
 if TYPE_CHECKING:
@@ -31,17 +31,17 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     minutes: Annotated[int, typer.Option(help="So many answers as take about so long; 0 for all.", min=0)] = 20,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON an answer here.")] = None,
     recogniser: Annotated[
-        Hearing, typer.Option(help="Bundled: spoken in real time. Oracle: audio time.")
-    ] = Hearing.BUNDLED,
+        HeardBy, typer.Option(help="Bundled: spoken in real time. Oracle: audio time.")
+    ] = HeardBy.BUNDLED,
 ) -> None:
     """A yes, and a yes that goes on after a pause; spoken to a service in real time, or in process in audio time."""
     from app.demo.run import service
     from deploy.bench._answers.said import cases, load
 
     every = [case for case in cases(load()) if locale in {"", case.locale} and kind in {"", case.kind}]
-    timed = minutes and recogniser is not Hearing.ORACLE
+    timed = minutes and recogniser is not HeardBy.ORACLE
     wanted = evenly(every, min(limit or len(every), within(every, minutes) if timed else len(every)))
-    if recogniser is Hearing.ORACLE:
+    if recogniser is HeardBy.ORACLE:
         answered = asyncio.run(in_audio_time(wanted))
     elif url:
         answered = asyncio.run(_spoken(url, wanted, at_once))
@@ -50,7 +50,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
             answered = asyncio.run(_spoken(base, wanted, at_once))
     if details is not None:
         details.write_bytes(b"\n".join(orjson.dumps(one.as_dict()) for one in answered))
-    how = "in audio time" if recogniser is Hearing.ORACLE else f"in real time, {at_once} at once"
+    how = "in audio time" if recogniser is HeardBy.ORACLE else f"in real time, {at_once} at once"
     publish("answers", f"{len(answered)} of {len(every)} answers to a read-back, {how}", figures_of(answered), json)
 
 

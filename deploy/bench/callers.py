@@ -9,7 +9,7 @@ import orjson
 import typer
 
 from deploy.bench import CHECKOUT
-from deploy.bench._calls.hearing import Hearing
+from deploy.bench._calls.heard_by import HeardBy
 from deploy.reporting import publish
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     show: Annotated[bool, typer.Option(help="list every task that needed more sentences than it should")] = False,
     spoken: Annotated[bool, typer.Option(help="speak in real time instead of typing")] = False,
     voice: Annotated[str, typer.Option(help="program that speaks its standard input into the file {}")] = VOICE,
-    recogniser: Annotated[Hearing, typer.Option(help="who hears what is spoken")] = Hearing.BUNDLED,
+    recogniser: Annotated[HeardBy, typer.Option(help="who hears what is spoken")] = HeardBy.BUNDLED,
     details: Annotated[Path | None, typer.Option(help="write a line of JSON a task")] = None,
 ) -> None:
     """Type or speak every dialogue to a service started for it, each transfer again with a change of mind.
@@ -47,7 +47,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     dialogues = read(file)
     numbers = _chosen(len(dialogues.dialogues), part, limit)
     with TemporaryDirectory() as folder:
-        notes = Path(folder) if spoken and recogniser is Hearing.ORACLE else None
+        notes = Path(folder) if spoken and recogniser is HeardBy.ORACLE else None
         aloud, told = Aloud(voice, notes) if spoken else None, [folder] if notes else []
         with service("-m", "deploy.bench._callers.serve", str(file), *told, PYTHONPATH=CHECKOUT) as base:
             played = asyncio.run(play(base, dialogues, numbers, at_once, aloud))

@@ -13,7 +13,7 @@ import typer
 from app.qa.figures import Figure
 from deploy.bench import CHECKOUT
 from deploy.bench._calls.curve import write_curve
-from deploy.bench._calls.hearing import Hearing
+from deploy.bench._calls.heard_by import HeardBy
 from deploy.bench._telephone.telephone import Door
 from deploy.reporting import publish
 from schemas.call import Patience
@@ -31,7 +31,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON a call here.")] = None,
-    recogniser: Annotated[Hearing, typer.Option(help="What hears: the service's own, or an oracle.")] = Hearing.BUNDLED,
+    recogniser: Annotated[HeardBy, typer.Option(help="What hears: the service's own, or an oracle.")] = HeardBy.BUNDLED,
     transport: Annotated[Door, typer.Option(help="The door called at; a telephone beside the native.")] = Door.CALLS,
     about: Annotated[str, typer.Option(help="Only commands whose words match this regular expression.")] = "",
     spoken: Annotated[bool, typer.Option(help="Listen to replies as sound, until the first of it is heard.")] = False,
@@ -44,7 +44,7 @@ def bench(  # noqa: PLR0913, PLR0917 - one for each option
 
     played = [*(simple := _commands("simple", corpus, limit, about)), *_commands("paused", corpus, limit, about)]
     if (native := transport.native) is None:
-        if url or curve or details or spoken or recorded or listeners or recogniser is Hearing.ORACLE:
+        if url or curve or details or spoken or recorded or listeners or recogniser is HeardBy.ORACLE:
             raise typer.BadParameter("a telephone is called at a service of its own, by the bundled recogniser")
         _on_telephone(transport, played, at_once, json)
         return

@@ -16,7 +16,7 @@ import typer
 
 from app.qa.figures import Figure
 from deploy.bench._calls.curve import write_curve
-from deploy.bench._calls.hearing import Hearing
+from deploy.bench._calls.heard_by import HeardBy
 from deploy.reporting import is_binding, percentile, publish
 from schemas.call import Patience
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
     corpus: Annotated[Path | None, typer.Option(help="A corpus file, recordings in a folder of its name.")] = None,
-    recogniser: Annotated[list[Hearing] | None, typer.Option(help="Whom to measure with; both by default.")] = None,
+    recogniser: Annotated[list[HeardBy] | None, typer.Option(help="Whom to measure with; both by default.")] = None,
     curve: Annotated[Path | None, typer.Option(help="Draw the curve over thresholds: FILE.svg and FILE.json.")] = None,
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     details: Annotated[Path | None, typer.Option(help="Write one line of JSON an utterance here.")] = None,
@@ -41,7 +41,7 @@ def bench(
     played = [u for kind in ("simple", "paused") for u in some(utterances(loaded, kind, folder), limit)]
     figures: dict[str, Figure] = {"calls": len(played), "paused": sum(bool(u.pause_s) for u in played)}
     lines = []
-    hearings = recogniser or list(Hearing)
+    hearings = recogniser or list(HeardBy)
     for hearing in hearings:
         taken = asyncio.run(take_all(played, hearing, Patience()))
         figures |= {f"{hearing.value}_{key}": value for key, value in figures_of(taken).items()}
@@ -57,7 +57,7 @@ def bench(
         write_curve(curve, f"end of turn, {hearings[-1].value} recogniser", play)
 
 
-async def take_all(played: "Sequence[PlayedUtterance]", hearing: Hearing, patience: Patience) -> "list[Taken]":
+async def take_all(played: "Sequence[PlayedUtterance]", hearing: HeardBy, patience: Patience) -> "list[Taken]":
     """Every utterance, in order."""
     from app.qa.rehearsal import Rehearsal
     from app.settings import read_settings
@@ -67,7 +67,7 @@ async def take_all(played: "Sequence[PlayedUtterance]", hearing: Hearing, patien
     from services.audio.vad import SileroVad
 
     rehearsal = Rehearsal(read_settings())
-    recognizer: Recognizer = Oracle(played) if hearing is Hearing.ORACLE else load_recognizer()
+    recognizer: Recognizer = Oracle(played) if hearing is HeardBy.ORACLE else load_recognizer()
     vad = SileroVad()
     try:
         async with AsyncExitStack() as stack:

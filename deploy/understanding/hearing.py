@@ -20,7 +20,7 @@ from services.observability.metrics import Stamps
 from services.payees import PayeeIndex
 from services.understanding.fast.asides.reasons import ClauseSpan
 from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES
 from services.understanding.offers.proposed import elsewhere, hindering, unread
@@ -74,13 +74,10 @@ class Hearer:
         )
 
     def _hindered(self, found: Interpretation) -> frozenset[str]:
-        context, reading = self._context.asked, read(self._grammar, found, self._context.asked)
-
         def find(name: str) -> PayeeMatch | None:
             return self._index.lookup((name,), self._player.locale)
 
-        span = ClauseSpan(self._grammar, found, context, reading, 0, len(reading.words), find)
-        barred = MONEY_MOVING if not reading.words or hindering(span) else frozenset[Intent]()
-        return barred | {
-            intent for intent in map(Intent, FAMILIES) if elsewhere(self._grammar, reading, context, intent)
-        }
+        hearing = Hearing.by(self._grammar, found, self._context.asked, find)
+        hinders = not hearing.reading.words or hindering(ClauseSpan.whole(hearing))
+        barred = MONEY_MOVING if hinders else frozenset[Intent]()
+        return barred | {intent for intent in map(Intent, FAMILIES) if elsewhere(hearing, intent)}

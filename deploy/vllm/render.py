@@ -129,7 +129,7 @@ def _sidecar(profile: Profile) -> dict[str, Any]:
         "image": GATEWAY_IMAGE,
         "command": ["tellerline", *args, "--sidecar", "/ready/warm"],
         "env": [key],
-        "readinessProbe": {"exec": {"command": ["test", "-f", "/ready/warm"]}, "periodSeconds": 2},
+        "readinessProbe": {"exec": {"command": ["python", "-c", "open('/ready/warm')"]}, "periodSeconds": 2},
         "securityContext": {
             "allowPrivilegeEscalation": False,
             "readOnlyRootFilesystem": True,

@@ -4,9 +4,15 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from schemas.errors import BadInput, NotAllowed, TellerlineError
 from schemas.wire.event import Event
 
 ErrorKind = Literal["invalid_request_error", "server_error"]
+
+
+def kind_of(error: TellerlineError) -> ErrorKind:
+    """Whose fault an error is, as both protocols call it."""
+    return "invalid_request_error" if isinstance(error, BadInput | NotAllowed) else "server_error"
 
 
 class ErrorBody(BaseModel):

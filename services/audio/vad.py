@@ -17,6 +17,8 @@ from services.audio.frames import VAD_FRAME
 
 _CONTEXT: Final = 64
 """Samples of the frame before that the model sees."""
+_AT_ONCE: Final = 2
+"""Frames that take less time than handing them to another thread would."""
 _MODEL: Final = Path("assets", "silero_vad_v6.onnx")
 
 
@@ -42,7 +44,7 @@ class VadState:
 
 
 class SileroVad:
-    """Speech probabilities. The model runs in threads of its own (0.13 ms a frame), so that no call blocks another."""
+    """Speech probabilities. What comes in real time is heard at once (0.12 ms a frame), more of it in threads."""
 
     def __init__(self, threads: int = 1) -> None:
         options = onnxruntime.SessionOptions()
@@ -65,7 +67,11 @@ class SileroVad:
         return [float(p) for p in out.reshape(-1)]
 
     async def listen(self, state: VadState, samples: Samples) -> list[float]:
-        """`probabilities`, off the event loop."""
+        """`probabilities`; off the event loop where they are many, so that no call blocks another."""
+        if samples.size <= _AT_ONCE * VAD_FRAME:
+            heard = self.probabilities(state, samples)
+            await asyncio.sleep(0)  # who sends faster than time has no turns on end
+            return heard
         return await asyncio.get_running_loop().run_in_executor(self._pool, self.probabilities, state, samples)
 
     def close(self) -> None:

@@ -27,7 +27,7 @@ from schemas.ids import Locale
 from services.audio.endpointing import timing
 from services.call.arrivals import Arrivals
 from services.call.conversation import Conversation
-from services.call.hearing import InboundAudio
+from services.call.inbound_audio import InboundAudio
 from services.call.outbound import OutboundQueue
 from services.call.own_voice import OwnVoice
 from services.call.ports import CallPorts

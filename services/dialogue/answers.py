@@ -51,8 +51,8 @@ def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # 
             return _reading(state, it, heard, facts)
         case Confirming(it):
             return _confirming(state, it, heard, facts)
-        case SteppingUp(then):
-            return _stepping_up(state, then, heard, facts)
+        case SteppingUp():
+            return _stepping_up(state, heard, facts)
         case Offering(task):
             return _offering(state, task, heard, facts)
         case OfferingPerson(behind):
@@ -142,14 +142,12 @@ def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Fa
             return _reading(state, it, heard, facts)
 
 
-def _stepping_up(state: DialogueState, then: Submitting | Unlocking, heard: Understood, facts: Facts) -> Step:
+def _stepping_up(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """A code is verified; a yes is none."""
     code, topic = heard.slots.digits, heard.slots.topic
     match heard.intent:
         case Intent.CONFIRM if agreed(state, heard, facts):
             return state, Clarify(reply("step_up.not_yet"))
-        case Intent.CONFIRM if heard.then is not None and isinstance(then, Submitting):
-            return read_again(queued(state, heard).memory, then.it)
         case Intent.INFORM | Intent.CORRECT if code is not None:
             return state, Execute(VerifyStepUp(code.value))
         case Intent.INFORM | Intent.CORRECT if topic is not None:

@@ -11,7 +11,7 @@ from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
-from services.dialogue.prompts import missed
+from services.dialogue.prompts import and_again, missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, named, taken
@@ -135,9 +135,9 @@ def _all_changed(state: DialogueState, heard: Understood) -> DialogueState:
 
 
 def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
-    """What is said of another order that waits its turn, by who gets it: "make dave's seventy"."""
-    payee, queue, read_back = heard.slots.payee, state.memory.queue, state.read_back
-    if not queue or payee is None or read_back is None or payee.value == task.payee:
+    """What is said of an order that waits its turn, by who gets it: "make dave's seventy"; a code stays awaited."""
+    payee, queue = heard.slots.payee, state.memory.queue
+    if not queue or payee is None or state.read_back is None or payee.value == task.payee:
         return None
     at = next((i for i, each in enumerate(queue) if each.payee == payee.value), None)
     if at is None:
@@ -146,7 +146,7 @@ def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, fact
         return advance(replace(state.memory, queue=(*queue[:at], *queue[at + 1 :], task)), queue[at], facts)
     changed = merged(queue[at], heard, dialogue_rules().choices)
     memory = replace(state.memory, queue=(*queue[:at], changed, *queue[at + 1 :]))
-    return read_again(memory, read_back, "say.noted")
+    return and_again(state.keeping(memory), "say.noted", facts)
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:

@@ -9,44 +9,26 @@ from rules.load import locales
 from schemas.ids import language
 from schemas.intent import Annotation, Context, Intent, Route, Understood
 from schemas.interpretation import Interpretation
-from schemas.payee import PayeeMatch
+from schemas.payee import FindPayee, PayeeMatch
 from schemas.span import Span, SpanKind
 from schemas.transcript import Transcript
+from services.interpretation.second_looks import Second, looked_again
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
-from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_first, then_paid
 from services.understanding.clarification.besides import besides
-from services.understanding.clarification.billers import for_its_bill, of_its_biller
-from services.understanding.clarification.doubled import doubled
-from services.understanding.clarification.in_turn import in_turn, of_all
-from services.understanding.clarification.listed import listed
 from services.understanding.clarification.receivers import another_than, two_receivers
-from services.understanding.clarification.reckoned import reckoned
-from services.understanding.clarification.remarks import on_condition, remarked
-from services.understanding.clarification.shared_out import shared_out
-from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apart import either, in_part, put_together, undated
-from services.understanding.correction.apiece import apiece, every_bill
-from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.called_in_two import called_in_two
-from services.understanding.correction.days import day_in_part, days_of_each
-from services.understanding.correction.implied import implied
+from services.understanding.correction.days import day_in_part
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.stumbles import smoothed, uncontracted
 from services.understanding.correction.sums import summed
-from services.understanding.correction.superseded import superseded
-from services.understanding.correction.swapped import swapped
-from services.understanding.fast.freeform.told import FindPayee
 from services.understanding.fast.understander import Understander
 from services.understanding.learned.reader import LearnedReader
 from services.understanding.nbest.contested import Normalize, contested
-from services.understanding.offers.led_up import led_up
-from services.understanding.offers.mentioned import mentioned
 from services.understanding.offers.offered import offered
-from services.understanding.offers.proposed import proposed
 
 LOOKED_AT: Final = 4_000
 """What looking at the parts of one utterance may cost in all: of what people say half is enough."""
@@ -168,37 +150,17 @@ class _Stages:
         if (plain := self._uncontracted(heard, found, context)) is not None:
             return plain
         meant = called_in_two(heard, found, self._anyone(heard), partial(self._naming, heard, context))
-        meant = meant or self._meant(heard, found, context)
+        meant = meant or looked_again(self._second(heard, context), found)
         return two_receivers(heard, meant, context) or another_than(heard, meant) or meant
 
-    def _meant(self, heard: Annotation, found: Understood, context: Context) -> Understood:
-        """`found`, or what else the words mean where it is not all."""
-        part, again = partial(self._part, heard), partial(self._anew, heard, context)
+    def _second(self, heard: Annotation, context: Context) -> Second:
+        """By what a reader may look at it again."""
 
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
-        if (shared := shared_out(heard, found, context, named) or of_all(heard, context, part)) is not None:
-            return shared
-        if (unreckoned := reckoned(heard, found, context, again, named)) is not None:
-            return unreckoned
-        found = led_up(heard, found, context, part) or found
-        meant = swapped(heard, found, context, part) or superseded(heard, found, context, part, again)
-        meant = meant or asked_first(heard, found, context, part, again)
-        meant = meant or doubled(heard, found, context, named) or listed(heard, found, context, named)
-        meant = meant or unsettled(heard, found, context, part)
-        meant = meant or offered(heard, found, context, self._called(heard))
-        meant = named_last(heard, meant or found, context, part) or meant
-        meant = afterthought(heard, meant or found, context, named, partial(self._order, heard, context)) or meant
-        meant = meant or proposed(heard, found, context, self._called(heard)) or found
-        meant = remarked(heard, meant, context, again) or on_condition(heard, meant, context) or meant
-        meant = by_the_order(heard, meant, context) or meant
-        meant = implied(heard, meant, context) or meant
-        meant = apiece(heard, meant, context) or every_bill(heard, meant, context) or meant
-        meant = then_paid(heard, meant, context, part) or in_turn(heard, meant) or meant
-        meant = for_its_bill(meant, context) or meant
-        meant = days_of_each(heard, meant) or meant
-        return mentioned(heard, meant, context) or of_its_biller(heard, meant, context) or meant
+        part, again = partial(self._part, heard), partial(self._anew, heard, context)
+        return Second(heard, context, part, again, partial(self._order, heard, context), named, self._called(heard))
 
     def _anyone(self, heard: Annotation) -> FindPayee:
         """Who is meant in a text of its own."""

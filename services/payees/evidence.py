@@ -14,7 +14,6 @@ from rapidfuzz.fuzz import ratio
 
 from services.payees.calibration import calibration
 from services.payees.forms import Forms, exact_key
-from services.payees.grams import Grams
 from services.payees.phones import consonants, features
 from services.payees.said import NameHypotheses, QueryForm
 
@@ -62,12 +61,12 @@ def similarity(heard: NameHypotheses, forms: Forms, places: Sequence[int]) -> Fl
     return np.asarray((spelled * share + sounds * (1.0 - share)) / 100.0, np.float64)
 
 
-def retrieve(heard: NameHypotheses, forms: Forms, grams: Grams, least: float = ALIKE) -> list[int]:
+def retrieve(heard: NameHypotheses, forms: Forms, least: float = ALIKE) -> list[int]:
     """Places of the forms worth comparing; none where it is clear at once that none is `least` alike."""
     wide = (said for said in heard.said if said.wide)
     asked = [(said.sound, heard.weights[said.rank] * (1.0 if said.literal else 0.5)) for said in wide]
     shared = _SHARED if least > ALIKE and len(heard.weights) == 1 else 0.0
-    found: list[int] = grams.nearest(asked, min(RETRIEVED, len(forms.spelled)), shared).tolist()
+    found: list[int] = forms.grams.nearest(asked, min(RETRIEVED, len(forms.spelled)), shared).tolist()
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from schemas.payee import Payee
 from services.payees import kana
+from services.payees.grams import Grams
 from services.payees.namings import Namings, namings_of
 from services.payees.phones import sayings
 
@@ -60,6 +61,8 @@ class Forms:
         self.spelled: list[str] = []
         self.sounds: list[str] = []
         self.words: list[str] = []
+        self.recent = recent or [0.0] * len(payees)
+        """Payee → how lately it was paid, 0 … 1."""
         self.parts: dict[str, list[int]] = {}
         """Family or given name → payees (positions in the book), the more `recent` first."""
         self.readings: dict[str, tuple[str, ...]] = {}
@@ -92,6 +95,7 @@ class Forms:
             for sound in each.sounds:
                 self._append(part, each.spelled, sound, -1)
         self._sorted_parts = sorted(self._parts_spelled)
+        self.grams = Grams(self.sounds)
 
     @cached_property
     def breadth(self) -> float:

@@ -18,7 +18,6 @@ from services.payees.evidence import ALIKE, SURELY_ALIKE
 from services.payees.fold import japanese
 from services.payees.forms import Forms
 from services.payees.found import PayeeSearchResult, Ranked, Searched
-from services.payees.grams import Grams
 from services.payees.letters_en import LettersNamed
 from services.payees.others_ja import others
 from services.payees.said import MAX_HYPOTHESES, heard, strip_honorific, written_key
@@ -40,10 +39,8 @@ class PayeeIndex:
         if len(payees) > MAX_PAYEES:
             raise TooLarge(f"a book of more than {MAX_PAYEES} payees")
         self._payees = tuple(payees)
-        self._recent = [_recency(payee, today) for payee in self._payees]
-        self._forms = Forms(self._payees, self._recent)
-        self._grams = Grams(self._forms.sounds)
-        self._spelling = Spelling(self._payees, self._forms, self._grams, self._recent)
+        self._forms = Forms(self._payees, [_recency(payee, today) for payee in self._payees])
+        self._spelling = Spelling(self._payees, self._forms)
         self._related = _relations(self._payees)
         self._called = Called(self._payees, self._forms.readings)
         self._banks = BanksNamed(self._payees)
@@ -115,7 +112,7 @@ class PayeeIndex:
         if found is None or not called:
             return None
         there = [owner for owner in called if owner in found[2]]
-        ranked, decision = listed(self._recent, there or called, SPELLED_WHOLE, whole=bool(there))
+        ranked, decision = listed(self._forms.recent, there or called, SPELLED_WHOLE, whole=bool(there))
         return self._answer(Place(found[0], found[1]), text, ranked, decision, locale)
 
     def _anothers(self, text: str, place: Place, locale: Locale) -> PayeeMatch | None:
@@ -124,7 +121,7 @@ class PayeeIndex:
         if theirs is None:
             return None
         owners = self._of_relation(text[theirs[0] : theirs[1]])
-        listing = listed(self._recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
+        listing = listed(self._forms.recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
         return self._answer(Place(*theirs), text, *listing, locale)
 
     def _nicknamed(self, text: str, locale: Locale) -> PayeeMatch | None:
@@ -133,7 +130,9 @@ class PayeeIndex:
         if found is None:
             return None
         begin, end, owners = found
-        return self._answer(Place(begin, end), text, *listed(self._recent, owners, SPELLED_WHOLE, whole=True), locale)
+        return self._answer(
+            Place(begin, end), text, *listed(self._forms.recent, owners, SPELLED_WHOLE, whole=True), locale
+        )
 
     def _of_relation(self, said: str) -> Collection[int]:
         key = fold_word(said)
@@ -226,8 +225,8 @@ class PayeeIndex:
             return said
         what = heard(names, self._forms)
         if not what.said or not self._payees:
-            return listed(self._recent, self._forms.as_written(written_key(names[0])), SPELLED_WHOLE, whole=True)
-        scored, nobody = score(what, self._forms, self._grams, self._recent, favoured, least)
+            return listed(self._forms.recent, self._forms.as_written(written_key(names[0])), SPELLED_WHOLE, whole=True)
+        scored, nobody = score(what, self._forms, favoured, least)
         return [(s.owner, s.probability) for s in scored], decide(what, scored, nobody, self._forms, favoured)
 
     def _relationship(self, name: str) -> tuple[Ranked, Decision] | None:
@@ -237,7 +236,7 @@ class PayeeIndex:
         if relationship is None:
             return None
         owners = [*self._related.get(relationship, ()), *self._forms.named(key, key)]
-        return listed(self._recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
+        return listed(self._forms.recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
 
     def _answer(self, place: Place, text: str, ranked: Ranked, decision: Decision, locale: Locale) -> PayeeMatch:
         leaders = [(self._payees[owner], probability) for owner, probability in ranked[:MAX_CANDIDATES]]

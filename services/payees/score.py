@@ -15,7 +15,6 @@ from rapidfuzz.fuzz import ratio
 from services.payees.calibration import CANDIDATE, NOBODY, calibration
 from services.payees.evidence import ALIKE, NameEvidence, evidence, retrieve
 from services.payees.forms import Forms
-from services.payees.grams import Grams
 from services.payees.said import NameHypotheses
 
 MAX_OWNERS: Final = 5
@@ -61,19 +60,14 @@ def nobody_utility(heard: NameHypotheses, forms: Forms) -> float:
     return sum([weights[name] * value for name, value in zip(NOBODY, nobody_features(heard, forms), strict=True)])
 
 
-def choices(
-    heard: NameHypotheses,
-    forms: Forms,
-    grams: Grams,
-    recent: Sequence[float],
-    favoured: Collection[int] = (),
-    least: float = ALIKE,
+def _weighed(
+    heard: NameHypotheses, forms: Forms, favoured: Collection[int], least: float
 ) -> tuple[list[WeighedPayee], float]:
     """Who may be meant, in no order; and the weight (exp of utility) of further owners of shared parts left out."""
     weights, favour, near = _candidate_weights(), calibration().favour, calibration().near
     best: dict[int, WeighedPayee] = {}
     thinned = 0.0
-    found, nearness = evidence(heard, forms, retrieve(heard, forms, grams, least), least)
+    found, nearness = evidence(heard, forms, retrieve(heard, forms, least), least)
     for each in found:
         utility = sum(map(mul, weights, each.features))
         owners = forms.owners(each.form)
@@ -83,7 +77,7 @@ def choices(
             thinned += (len(owners) - MAX_OWNERS) * exp(min(left, _STEEP))
             owners = chosen
         for owner in owners:
-            value = utility + weights[-1] * recent[owner] + (favour if owner in favoured else 0.0)
+            value = utility + weights[-1] * forms.recent[owner] + (favour if owner in favoured else 0.0)
             if each.part:
                 value += near * nearness.get(owner, 0.0)
             value = min(value, _STEEP)
@@ -97,15 +91,10 @@ def choices(
 
 
 def score(
-    heard: NameHypotheses,
-    forms: Forms,
-    grams: Grams,
-    recent: Sequence[float],
-    favoured: Collection[int] = (),
-    least: float = ALIKE,
+    heard: NameHypotheses, forms: Forms, favoured: Collection[int] = (), least: float = ALIKE
 ) -> tuple[list[ScoredPayee], float]:
     """Payees by falling probability, and the probability of nobody."""
-    found, thinned = choices(heard, forms, grams, recent, favoured, least)
+    found, thinned = _weighed(heard, forms, favoured, least)
     if not found:
         return [], 1.0
     nobody = exp(min(nobody_utility(heard, forms), _STEEP))

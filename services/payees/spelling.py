@@ -8,7 +8,6 @@ from services.payees.decide import Decision
 from services.payees.fold import is_japanese, japanese, words
 from services.payees.forms import Forms, keys
 from services.payees.found import Ranked
-from services.payees.grams import Grams
 from services.payees.namings import namings_of
 from services.payees.said import heard
 from services.payees.score import score
@@ -22,8 +21,8 @@ _SPELLED_START: Final = 0.85
 class Spelling:
     """The names of one book, letter by letter."""
 
-    def __init__(self, payees: Sequence[Payee], forms: Forms, grams: Grams, recent: Sequence[float]) -> None:
-        self._payees, self._forms, self._grams, self._recent = payees, forms, grams, recent
+    def __init__(self, payees: Sequence[Payee], forms: Forms) -> None:
+        self._payees, self._forms = payees, forms
         self._sounds: dict[int, frozenset[str]] = {}
 
     def find(self, names: Sequence[str]) -> tuple[Ranked, Decision] | None:
@@ -43,7 +42,7 @@ class Spelling:
             if owners:
                 fitting = self._also(owners, said)
                 borne = bool(whole) and all(self._bears(owner, said) for owner in fitting)
-                return listed(self._recent, fitting, SPELLED_WHOLE if whole else _SPELLED_START, whole=borne)
+                return listed(self._forms.recent, fitting, SPELLED_WHOLE if whole else _SPELLED_START, whole=borne)
         return None
 
     def _also(self, owners: Iterable[int], said: Spelled) -> list[int]:
@@ -52,7 +51,7 @@ class Spelling:
         fitting = list(owners)
         if not around.said or len(fitting) == 1:
             return fitting
-        scored, _ = score(around, self._forms, self._grams, self._recent)
+        scored, _ = score(around, self._forms)
         nearest = [each.owner for each in scored if each.owner in set(fitting)]
         return nearest[:1] or fitting
 

@@ -16,8 +16,8 @@ from fastapi import FastAPI, WebSocket
 from websockets.asyncio.client import ClientConnection, connect
 
 from app.client import SOUND
-from app.transports._deps import CallDeps
-from app.transports._lease import Admitted
+from app.transports.live.deps import CallDeps
+from app.transports.live.lease import Admitted
 from app.transports.mobile import router
 from app.transports.realtime import door
 from schemas.audio import SAMPLE_RATE, Samples

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 from app.auth.statements import LIFE_S, issue
 from app.client import Microphone
-from app.transports._speaking import ReplySound
+from app.transports.live.reply_sound import ReplySound
 from app.transports.telephone.playout import size_of
 from schemas.audio import AudioFormat, Samples
 from schemas.speech import SpokenChunk

@@ -10,7 +10,7 @@ from fastapi import APIRouter, WebSocket
 from starlette.websockets import WebSocketDisconnect
 
 from app.bootstrap import Gateway
-from app.transports._together import first_end, together
+from app.transports.live.together import first_end, together
 from schemas.audio import AudioFormat, Encoding
 from schemas.call import AudioIn, CallConfig, KeyIn, ReplyProgress
 from schemas.ids import CallId

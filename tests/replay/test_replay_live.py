@@ -20,8 +20,8 @@ from app.qa.replay.playing.live import LiveSpec
 from app.qa.replay.playing.run import replay
 from app.qa.replay.records.record import TurnResult
 from app.settings import Settings
-from app.transports._deps import CallDeps
-from app.transports._lease import Admitted
+from app.transports.live.deps import CallDeps
+from app.transports.live.lease import Admitted
 from app.transports.mobile import router
 from schemas.ids import CallId, CustomerId, Locale
 from services.guard.admission import Admission

@@ -32,7 +32,7 @@ import services.interpretation.interpreter
 import services.session.session
 from app.auth.principal import Scope
 from app.logs import OURS, configure, worth_a_line
-from app.transports._encode import Encoder
+from app.transports.events.encode import Encoder
 from services.answering.quote import QuotingAnswerer
 from services.banking.banks import tables as t
 from services.banking.banks.sandbox import SandboxBank

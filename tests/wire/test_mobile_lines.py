@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from app import server
 from app.client import typed
-from app.transports import _lease
+from app.transports.live import lease
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.calls import calling, gateway, heard
 from tests.harness.gateway import Caller
@@ -69,7 +69,7 @@ async def test_a_token_that_ends_behind_a_read_back_leaves_it_to_the_next_call(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with gateway(tmp_path) as running:
-        monkeypatch.setattr(_lease.CallLease, "_left", lambda _: 1.5)
+        monkeypatch.setattr(lease.CallLease, "_left", lambda _: 1.5)
         async with calling(running, ALEX, "en-US") as call:
             said = await ordered(running, "en-US", call)
             assert await over(call) == 4401

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from app.auth.dependencies import HEADERS, SIGNATURE, bearer, signed_request
 from app.auth.signature import RequestVerifier, sign
 from app.auth.tokens import verify_token
-from app.transports._decode import to_input
+from app.transports.events.decode import to_input
 from deploy.bench._abuse.bombs import (
     OPUS_120_MS,
     OPUS_TAGS,

@@ -11,7 +11,7 @@ import pytest
 import soxr
 from websockets.asyncio.client import connect
 
-import app.transports._line
+import app.transports.live.line
 from schemas.audio import Samples
 from schemas.errors import SlowConsumer
 from schemas.turn import Completeness, ItemId, Partial, ReplyDone, ReplyText, SpeechStarted
@@ -139,7 +139,7 @@ async def test_every_format_hears_the_same_turn(form: dict[str, Any], rate: int)
 
 
 async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.transports._line, "SEND_S", 0.5)
+    monkeypatch.setattr(app.transports.live.line, "SEND_S", 0.5)
     flood = FakeTurnHandler({"more": (ReplyText("x" * 50_000), ReplyDone())})
     handlers = iter([flood])
     async with gateway(lambda _: TEXT, lambda: next(handlers, None) or complete()) as running:
@@ -162,7 +162,7 @@ async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatc
 
 
 async def test_a_client_that_takes_no_message_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app.transports._line, "SEND_S", 0.5)
+    monkeypatch.setattr(app.transports.live.line, "SEND_S", 0.5)
     long = FakeTurnHandler({"more": (*(ReplyText("x" * 200_000) for _ in range(60)), ReplyDone())})
     async with gateway(lambda _: TEXT, lambda: long) as running:
         deaf = await connect(running.url, max_queue=1, compression=None)

@@ -13,7 +13,7 @@ from websockets.exceptions import ConnectionClosed
 
 from app.client import demo_token
 from app.demo.run import service
-from app.transports import _lease
+from app.transports.live import lease
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 from tests.harness.gateway import Caller, caller, gateway
@@ -22,7 +22,7 @@ from tests.harness.served import served
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_lease, "WARNING_S", 0.5)
+    monkeypatch.setattr(lease, "WARNING_S", 0.5)
 
 
 async def the_end(call: Caller) -> tuple[str, int]:
@@ -66,7 +66,7 @@ async def test_a_call_without_a_token_of_its_own_has_no_such_end() -> None:
 
 
 async def test_tokens_of_the_demo_tell_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_lease, "WARNING_S", 899.5)
+    monkeypatch.setattr(lease, "WARNING_S", 899.5)
     async with served(tmp_path, FakeRecognizer(lambda _: "")) as running:
         token = running.token("alex-morgan")
         async with connect(running.calls, compression=None, additional_headers=token) as opened:

@@ -11,13 +11,13 @@ from app.auth.client_secrets import LIFE_S, ClientSecrets
 from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS, body_of
-from app.transports._deps import CallDeps
-from app.transports._line import serve
-from app.transports._uploads import Uploads
 from app.transports.http import asked, parsed
+from app.transports.live.deps import CallDeps
+from app.transports.live.line import serve
 from app.transports.mobile import SUBPROTOCOL as OWN
 from app.transports.realtime.protocol import Realtime
 from app.transports.realtime.settings import CallSettings, first_config
+from app.transports.uploads import Uploads
 from rules.locales import known
 from schemas.errors import BadInput, TooLarge
 from schemas.ids import EN_US, CallId

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from app.transports._decode import unbase64
+from app.transports.events.decode import unbase64
 from schemas import call
 from schemas.wire.listening import SpeechStartedEvent, SpeechStoppedEvent
 

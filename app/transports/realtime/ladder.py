@@ -4,14 +4,14 @@ import base64
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from app.transports._speaking import AudioChunk, ReplySound
-from app.transports.realtime.failures import kind_of
+from app.transports.live.reply_sound import AudioChunk, ReplySound
 from app.transports.realtime.items import Items
 from schemas.audio import AudioFormat
 from schemas.call import ReplyEnded, ReplyStatus
 from schemas.speech import SpokenChunk
 from schemas.turn import Awaits, ReplyId
 from schemas.wire.event import Event
+from schemas.wire.failure import kind_of
 from schemas.wire.realtime import server
 from schemas.wire.realtime.items import Message, OutputAudio, OutputText, ShownPart, Status
 from schemas.wire.realtime.session import Modality

@@ -11,10 +11,10 @@ from typing import Final
 
 from pydantic import BaseModel
 
-from app.transports._decode import to_input
-from app.transports._dialect import Given
-from app.transports._encode import Encoder
-from app.transports._speaking import reported
+from app.transports.events.decode import to_input
+from app.transports.events.encode import Encoder
+from app.transports.live.dialect import Given
+from app.transports.live.reply_sound import reported
 from app.transports.realtime.asked_for import AskedFor
 from app.transports.realtime.failures import Refusal, failure
 from app.transports.realtime.input_audio import InputBuffer, Speech

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from app.transports._decode import SCALE
+from app.transports.events.decode import SCALE
 from rules.load import locales
 from rules.locales import locale_rules
 from schemas.audio import AudioFormat, Encoding

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
-from app.transports._together import Hung
+from app.transports.live.together import Hung
 from app.transports.telephone.audiosocket import AudioSocket
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.driver import serve

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from app.transports._deps import CallDeps
+from app.transports.live.deps import CallDeps
 from app.transports.telephone.line import WebRequest, Wire
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, CustomerId, Locale

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Iterator
 from typing import Final
 
-from app.transports._deps import FIRST_MESSAGE_S
-from app.transports._lease import Admitted, CallLease
-from app.transports._together import Hung, first_end, together
+from app.transports.live.deps import FIRST_MESSAGE_S
+from app.transports.live.lease import Admitted, CallLease
+from app.transports.live.together import Hung, first_end, together
 from app.transports.telephone.connection import Connection, PhoneDeps
 from app.transports.telephone.goodbye import Goodbye
 from app.transports.telephone.hold import Hold

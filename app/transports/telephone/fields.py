@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import orjson
 
-from app.transports._decode import unbase64
+from app.transports.events.decode import unbase64
 from app.transports.telephone.line import LineEvent, Pressed
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.ids import Locale

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from app.transports._deps import FLUSH_S
-from app.transports._together import Hung
+from app.transports.live.deps import FLUSH_S
+from app.transports.live.together import Hung
 from app.transports.telephone.connection import Connection, Ending, PhoneDeps
 from app.transports.telephone.line import Act, CallTransport, Left, SendBack, WebRequest, Wire
 from schemas.errors import (

@@ -7,7 +7,7 @@ from fastapi import WebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.errors import error_response
-from app.transports._together import Hung
+from app.transports.live.together import Hung
 from app.transports.telephone.line import Wire
 from schemas.errors import TellerlineError
 

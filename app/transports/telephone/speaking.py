@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Iterable
 
-from app.transports._speaking import ReplySound
+from app.transports.live.reply_sound import ReplySound
 from app.transports.telephone.line import Act, CallTransport, Playing
 from app.transports.telephone.marks import Marks, Report
 from app.transports.telephone.playout import Mark, Packet, Playout, silence

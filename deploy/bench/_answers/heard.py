@@ -14,7 +14,7 @@ import orjson
 
 from app.client import FRAME, Event, Line, Microphone, heard_out, line, session, typed
 from app.qa.rehearsal import Rehearsal
-from app.transports._encode import Encoder
+from app.transports.events.encode import Encoder
 from deploy.bench._answers.phone import CallersPhone
 from deploy.bench._answers.said import AnswerCase
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance

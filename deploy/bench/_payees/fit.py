@@ -16,7 +16,6 @@ from deploy.bench._payees.stock import book
 from services.payees.calibration import CANDIDATE, NOBODY, calibration
 from services.payees.evidence import NameEvidence, evidence, retrieve
 from services.payees.forms import Forms
-from services.payees.grams import Grams
 from services.payees.said import NameHypotheses, heard
 from services.payees.score import MAX_OWNERS, nobody_features
 
@@ -41,18 +40,17 @@ class Sample:
 def samples(setting: Setting) -> Iterator[Sample]:
     """Every call of a setting."""
     forms = Forms(book(setting.persons))
-    grams = Grams(forms.sounds)
     for call in setting.calls:
         said = heard(call.names, forms)
         if said.said:
-            yield _sample(said, call.meant, forms, grams)
+            yield _sample(said, call.meant, forms)
 
 
-def _sample(said: NameHypotheses, meant: int | None, forms: Forms, grams: Grams) -> Sample:
+def _sample(said: NameHypotheses, meant: int | None, forms: Forms) -> Sample:
     rows: list[tuple[float, ...]] = []
     offsets: list[float] = []
     owners: list[int] = []
-    for each in evidence(said, forms, retrieve(said, forms, grams)).evidence:
+    for each in evidence(said, forms, retrieve(said, forms)).evidence:
         for owner, offset in _owners(each, forms, meant):
             if owner not in owners and len(rows) < _WIDTH:
                 rows.append((*each.features, 0.0))

@@ -14,7 +14,6 @@ from deploy.bench._payees.stock import book
 from services.payees.calibration import Script, Trust, calibration
 from services.payees.decide import choosable
 from services.payees.forms import Forms
-from services.payees.grams import Grams
 from services.payees.said import heard
 from services.payees.score import score
 from services.payees.trust import SIGNALS, lead, script, signals
@@ -51,10 +50,9 @@ class TrustTrial(NamedTuple):
 def trials(setting: Setting) -> Iterator[TrustTrial]:
     """Every call of a setting in which a whole name may be chosen."""
     forms = Forms(book(setting.persons))
-    grams, recent = Grams(forms.sounds), [0.0] * len(setting.persons)
     for call in setting.calls:
         said = heard(call.names, forms)
-        scored = score(said, forms, grams, recent)[0] if said.said else []
+        scored = score(said, forms)[0] if said.said else []
         if not scored or scored[0].probability < _UNLIKELY or scored[0].evidence.part:
             continue
         ahead = lead(said, scored, forms)

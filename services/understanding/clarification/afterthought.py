@@ -22,7 +22,7 @@ from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.ruleset.meanings import CARDS
-from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.hearing import Hearing
 
 MAX_CUTS: Final = 4
 """Clauses at whose end an order is looked for."""
@@ -49,7 +49,7 @@ def afterthought(heard: Annotation, found: Understood, context: Context, find: F
         first = order(end)
         if first.then is not None or first.intent not in MONEY_MOVING | CARDS or not values(first.slots):
             continue
-        said = Mentions(rules, heard, context, read(rules, heard, context), find)
+        said = Mentions.within(Hearing.by(rules, heard, context), find)
         if _hindered(said, end):
             return None
         meant = named_beside(said, first)
@@ -87,14 +87,14 @@ def _hindered(said: Mentions, end: int) -> bool:
     """Whether what follows an order makes it one for more than once, or sets it a condition."""
     units, size = said.reading.units, len(said.reading.words)
     begin = sum(1 for start in units.starts if start < end)
-    conditions = said.rules.accounts.conditions
+    conditions = said.grammar.accounts.conditions
     led = any(conditions.scan(said.reading.words, at) for at, _ in _clauses(said, begin))
-    return led or _STOPS in vetoes_met(said.rules, said.reading, begin, size)
+    return led or _STOPS in vetoes_met(said, begin, size)
 
 
 def _clauses(said: Mentions, begin: int) -> Iterator[tuple[int, int]]:
     """The units from `begin` on, clause by clause."""
-    text, units, size = said.heard.transcript.text, said.reading.units, len(said.reading.words)
+    text, units, size = said.text, said.reading.units, len(said.reading.words)
     for at in range(begin + 1, size + 1):
         if at == size or _ENDS.search(text, units.ends[at - 1], units.starts[at]):
             yield begin, at
@@ -105,13 +105,13 @@ def _anew(said: Mentions, end: int, meant: Understood) -> bool:
     """Whether a value behind `end` is announced, or said in a clause about nothing else."""
     units, words = said.reading.units, said.reading.words
     begin = sum(1 for start in units.starts if start < end)
-    if any(said.rules.accounts.repairs.scan(words, at) for at in range(begin, len(words))):
+    if any(said.grammar.accounts.repairs.scan(words, at) for at in range(begin, len(words))):
         return True
     named = said.of(meant.intent) if meant.intent is not None else {}
     places = [place for each in meant.doubted for place in _places(said, named, each)]
     for start, stop in _clauses(said, begin):
         inside = {at for place in places for at in range(*place) if start <= at < stop}
-        beside = [at for at in range(start, stop) if at not in inside and words[at] not in said.rules.words.light]
+        beside = [at for at in range(start, stop) if at not in inside and words[at] not in said.grammar.words.light]
         if inside and len(beside) <= _MOST_BESIDE:
             return True
     return False

@@ -8,7 +8,7 @@ from schemas.ids import language
 from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Slots, Understood
 from services.understanding.fast.freeform.loose import plain
 from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.hearing import Hearing
 
 _SENDING: Final = ("transfer", "carry", "give", "sends")
 
@@ -23,11 +23,11 @@ def of_its_biller(heard: Annotation, found: Understood, context: Context) -> Und
     bills = [bill for bill in context.bills if bill.payee_id == payee.value]
     if len(bills) != 1 or not _within(found.slots, bills[0]):
         return None
-    reading = read(rules, heard, context)
-    said = {edge.symbol for at in range(len(reading.words)) for edge in reading.lattice.edges(at)}
+    hearing = Hearing.by(rules, heard, context)
+    said = hearing.reading.lattice.said()
     verbs = {rules.symbols[name] for name in _SENDING}
     asked_for = rules.symbols["pay"] in said or (bool(found.slots.amount) and said.isdisjoint(verbs))
-    if not asked_for or rules.symbols["funds"] in said or not plain(rules, reading, found.slots):
+    if not asked_for or rules.symbols["funds"] in said or not plain(hearing, found.slots):
         return None  # "send money to" is of no bill
     slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())

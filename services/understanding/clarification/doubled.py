@@ -24,8 +24,8 @@ from services.understanding.fast.freeform.told import RULE as TOLD_BY
 from services.understanding.fast.ruleset.accounts import DENIAL
 from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import unknown
-from services.understanding.fast.words.reading import read
 
 MAX_VALUES: Final = 3
 """Values of one slot that are offered."""
@@ -53,7 +53,7 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
     if context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
     rules = grammar(language(heard.transcript.locale))
-    said = Mentions(rules, heard, context, read(rules, heard, context), find)
+    said = Mentions.within(Hearing.by(rules, heard, context), find)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
     if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said, found):
         return None
@@ -62,17 +62,17 @@ def doubled(heard: Annotation, found: Understood, context: Context, find: Find) 
 
 def _conditional(said: Mentions, found: Understood) -> bool:
     """Whether a condition stands behind the first value, with none announced after it: "fifty if she has less than"."""
-    if not said.rules.spaced:  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
+    if not said.grammar.spaced:  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
         return ".besides@" in (found.rule or "")
     if not said.context.idle or said.repairs():
         return False
     reading, first = said.reading, min(said.reading.taken, default=len(said.reading.words))
-    return "conditional" in vetoes_met(said.rules, reading, first, len(reading.words))
+    return "conditional" in vetoes_met(said, first, len(reading.words))
 
 
 def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
     """A first command with what was named two ways; a transfer to nobody may be for a bill: 水道代を普通から."""
-    if "reported" in vetoes and not said.repairs() and not _MARKS.search(said.heard.transcript.text):
+    if "reported" in vetoes and not said.repairs() and not _MARKS.search(said.text):
         return None
     intent = found.intent if found.intent in MONEY_MOVING | CARDS else None
     if intent is None or (intent is Intent.TRANSFER_MONEY and _NOTHING.issubset(found.missing)):
@@ -124,7 +124,7 @@ def _answered(said: Mentions, found: Understood, vetoes: set[str]) -> Understood
 
 
 def _either(said: Mentions, found: Understood, named: Values, intent: Intent, slots: Slots) -> Understood:
-    rules = said.rules.accounts
+    rules = said.grammar.accounts
     return Understood(
         intent,
         slots,
@@ -154,8 +154,8 @@ def _unanswered(found: Understood, context: Context) -> bool:
 
 def _left_out(said: Mentions, found: Understood) -> bool:
     """Whether words that were read, or an answer taken from them, have no place for the second of two values."""
-    each = any(said.rules.accounts.apiece.holds(said.rules.units(one.surface).words) for one in found.unread)
-    loose = found.rule == TOLD_BY or (each and not said.rules.spaced)  # 「花子、健、一郎に千円ずつ」
+    each = any(said.grammar.accounts.apiece.holds(said.grammar.units(one.surface).words) for one in found.unread)
+    loose = found.rule == TOLD_BY or (each and not said.grammar.spaced)  # 「花子、健、一郎に千円ずつ」
     if found.intent not in MONEY_MOVING | TOLD_ALONE or (found.intent in MONEY_MOVING) is not said.context.idle:
         return False
     bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
@@ -167,13 +167,13 @@ def _left_out(said: Mentions, found: Understood) -> bool:
 
 def _wanted(said: Mentions, found: Understood) -> Intent | None:
     """What words that no template took ask for, if it moves money or locks a card."""
-    rules, reading = said.rules, said.reading
+    rules, reading = said.grammar, said.reading
     size = len(reading.words)
     told = {edge.symbol for at in range(size) for edge in rules.routing.scan(reading.words, at)}
     guess = next((intent for intent, needed in rules.guesses if told.issuperset(needed)), None)
     if guess in MONEY_MOVING | CARDS:
         return guess
-    if rules.spaced and commanded(rules, said.heard, reading):
+    if rules.spaced and commanded(said):
         return Intent.TRANSFER_MONEY
     return _named_alone(said) if found.rule is None or found.intent in TOLD_ALONE else None
 
@@ -194,12 +194,12 @@ def _corrected(said: Mentions, named: Values) -> bool:
     if framed and not (framed == {"past"} and _wished(said, named)):
         return False
     between = (pairwise(sorted(evidence.start for evidence, _ in named[name])) for name in _doubted(named))
-    return said.repairs() or any(_MARKS.search(said.heard.transcript.text, a, b) for each in between for a, b in each)
+    return said.repairs() or any(_MARKS.search(said.text, a, b) for each in between for a, b in each)
 
 
 def _wished(said: Mentions, named: Values) -> bool:
     """Whether something is asked for behind all that is named: 八万三千円になったんでした、そちらでお願いします."""
-    units, wishes = said.reading.units, said.rules.accounts.wishes
+    units, wishes = said.reading.units, said.grammar.accounts.wishes
     last = max(evidence.end for each in named.values() for evidence, _ in each)
     return any(wishes.scan(units.words, at) for at, start in enumerate(units.starts) if start >= last)
 
@@ -271,15 +271,15 @@ def _framed(said: Mentions, named: Values) -> set[str]:
     first, slot = min(places, key=lambda each: each[0].start)
     begin = sum(1 for start in units.starts if start < first.start)
     stop = sum(1 for end in units.ends if end <= max(each.end for each, _ in places))
-    stop = said.rules.accounts.tails.longest(said.reading.words, stop)[0] if stop < size else stop
+    stop = said.grammar.accounts.tails.longest(said.reading.words, stop)[0] if stop < size else stop
     if slot in doubted:
         begin = next((at for at in range(begin) if begin - _NEAR <= _denial(said, at) <= begin), begin)
-    return vetoes_met(said.rules, said.reading, 0, begin) | vetoes_met(said.rules, said.reading, stop, size)
+    return vetoes_met(said, 0, begin) | vetoes_met(said, stop, size)
 
 
 def _denial(said: Mentions, at: int) -> int:
     """Where words end that begin at a unit, after which stands what is not meant; 0 where there are none."""
-    marks, words = said.rules.accounts, said.reading.words
+    marks, words = said.grammar.accounts, said.reading.words
     end, symbols = marks.repairs.longest(words, at)
     return end if DENIAL in symbols else end if (end := marks.dont.longest(words, at)[0]) > at else 0
 
@@ -289,8 +289,8 @@ def _unread(said: Mentions, named: Values) -> tuple[Evidence, ...]:
     doubts = [[evidence for evidence, _ in named[name]] for name in _doubted(named)]
     ranges = [(min(e.start for e in each), max(e.end for e in each)) for each in doubts]
     places = [evidence for each in named.values() for evidence, _ in each]
-    left = unknown(said.rules.trie, said.heard, said.reading.units)
-    names = said.everyone if not said.rules.spaced and "payee" in named else []  # 「花子と健さんと一郎に」
+    left = unknown(said.grammar.trie, said.heard, said.reading.units)
+    names = said.everyone if not said.grammar.spaced and "payee" in named else []  # 「花子と健さんと一郎に」
     free = [evidence for evidence, ids in names if len(ids) > 1]
     free += [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]
     return tuple(e for e in free if not any(e.start < p.end and p.start < e.end for p in places))

@@ -11,9 +11,9 @@ _OWNS: Final = ("'s", "’s")
 
 def lenders(said: Mentions) -> list[Evidence]:
     """Where they are named, in a language with spaces."""
-    if not said.rules.spaced:
+    if not said.grammar.spaced:
         return []
-    text, units, outof = said.heard.transcript.text, said.reading.units, said.rules.words.outof
+    text, units, outof = said.heard.transcript.text, said.reading.units, said.grammar.words.outof
     found = [evidence for evidence, _ in said.payees() if text.startswith(_OWNS, evidence.end)]
     places = [(evidence, units.covering(evidence.start, evidence.end)) for evidence in found]
     return [evidence for evidence, place in places if place and place[0] and units.words[place[0] - 1] in outof]

@@ -9,7 +9,7 @@ from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Understo
 from services.understanding.clarification.doubled import MAX_VALUES
 from services.understanding.correction.named import Find, Mentions
 from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.hearing import Hearing
 
 _LAST_NAME: Final = re.compile(r"(?: [^\W\d]+)?")
 
@@ -26,7 +26,7 @@ def listed(heard: Annotation, found: Understood, context: Context, find: Find) -
     before, behind = re.search(f"{between}$", text[: at.start]), re.match(rf"{between}(?=\w)", text[at.end :])
     if not (before or behind):
         return None
-    named = Mentions(rules, heard, context, read(rules, heard, context), find).everyone
+    named = Mentions.within(Hearing.by(rules, heard, context), find).everyone
     named = sorted(named, key=lambda each: each[0].start)
     left = before.start() if before else -1
     right = at.end + behind.end() if behind else -1

@@ -17,9 +17,8 @@ from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare
 from services.understanding.fast.patterns.lattice import Trie
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
-from services.understanding.fast.words.reading import UtteranceLattice, read
-from services.understanding.fast.words.vocabulary import vocabulary
+from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.hearing import Hearing
 
 _ABOUT: Final = frozenset({None, Intent.QNA, Intent.BALANCE_INQUIRY, Intent.TRANSFER_MONEY})
 _VERBS: Final = (*SENDING, "puts")
@@ -33,23 +32,26 @@ _NEAR: Final = 4
 class _Said:
     """An utterance, and how another text of its length is looked at."""
 
-    rules: Grammar
-    heard: Annotation
-    context: Context
-    reading: UtteranceLattice
+    hearing: Hearing
     again: Again
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Its words."""
+        return self.hearing.reading.words
 
     def own(self, start: int, end: int) -> dict[AccountId, tuple[int, int]]:
         """The caller's own accounts among the units, and where they stand."""
-        nouns = vocabulary(self.rules, self.context)
-        edges = (edge for row in self.reading.phrases(nouns.trie)[start:end] for edge in row if edge.end <= end)
-        own = ((nouns.nouns[edge.symbol], edge) for edge in edges)
+        nouns = self.hearing.nouns
+        rows = self.hearing.reading.phrases(nouns.trie)[start:end]
+        own = ((nouns.nouns[edge.symbol], edge) for row in rows for edge in row if edge.end <= end)
         return {AccountId(n.id): (e.start, e.end) for n, e in own if n.kind == "account" and n.id is not None}
 
     def acts(self, at: int) -> bool:
         """Whether a verb of sending stands there."""
-        symbols = {self.rules.symbols[name] for name in _VERBS if name in self.rules.symbols}
-        return any(edge.symbol in symbols for edge in self.rules.trie.scan(self.reading.words, at))
+        grammar = self.hearing.grammar
+        symbols = {grammar.symbols[name] for name in _VERBS if name in grammar.symbols}
+        return any(edge.symbol in symbols for edge in grammar.trie.scan(self.words, at))
 
 
 def reckoned(heard: Annotation, found: Understood, context: Context, again: Again, find: Find) -> Understood | None:
@@ -57,11 +59,11 @@ def reckoned(heard: Annotation, found: Understood, context: Context, again: Agai
     rules = grammar(language(heard.transcript.locale))
     if not rules.spaced or not context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
         return None
-    said = _Said(rules, heard, context, read(rules, heard, context), again)
-    begin, marks = _begin(said), rules.accounts
-    if begin == len(said.reading.words):
+    said, marks = _Said(Hearing.by(rules, heard, context), again), rules.accounts
+    begin = _begin(said)
+    if begin == len(said.words):
         return None
-    emptied, kept = (trie.longest(said.reading.words, begin)[0] for trie in (marks.emptying, marks.keeping))
+    emptied, kept = (trie.longest(said.words, begin)[0] for trie in (marks.emptying, marks.keeping))
     if emptied > begin:
         return _emptied(said, begin, emptied)
     if kept > begin:
@@ -70,7 +72,7 @@ def reckoned(heard: Annotation, found: Understood, context: Context, again: Agai
     if part is None:
         return None
     start, end = part[0], _past_name(said, find, part[1])
-    edges = [edge for row in said.reading.phrases(marks.reckoning) for edge in row]
+    edges = [edge for row in said.hearing.reading.phrases(marks.reckoning) for edge in row]
     while before := [edge.start for edge in edges if edge.end == start and edge.start > begin]:
         start = min(before)
     end = max((edge.end for edge in edges if edge.start == end), default=end)
@@ -79,8 +81,8 @@ def reckoned(heard: Annotation, found: Understood, context: Context, again: Agai
 
 def _begin(said: _Said) -> int:
     """The unit behind what leads up to an order."""
-    reading, size = said.reading, len(said.reading.words)
-    at, lead = bare(said.rules.phrases.asides_unasked, reading, 0, size)[0], said.rules.symbols["lead"]
+    reading, size, rules = said.hearing.reading, len(said.words), said.hearing.grammar
+    at, lead = bare(rules.phrases.asides_unasked, reading, 0, size)[0], rules.symbols["lead"]
     while at < size and (end := max((e.end for e in reading.lattice.edges(at) if e.symbol == lead), default=at)) > at:
         at = end
     return at
@@ -88,29 +90,30 @@ def _begin(said: _Said) -> int:
 
 def _phrases(said: _Said, trie: Trie, begin: int) -> Iterator[tuple[int, int]]:
     """The longest phrases from a unit on."""
-    for at, (end, symbols) in enumerate(said.reading.longest(trie)):
+    for at, (end, symbols) in enumerate(said.hearing.reading.longest(trie)):
         if symbols and at >= begin:
             yield at, end
 
 
 def _past_name(said: _Said, find: Find, end: int) -> int:
     """The unit behind the one who is named right there: of "the same as i sent cathy" she is no payee."""
-    units = said.reading.units
-    names = Mentions(said.rules, said.heard, said.context, said.reading, find).everyone
+    units = said.hearing.reading.units
+    names = Mentions.within(said.hearing, find).everyone
     places = (units.covering(name.start, name.end) for name, _ in names)
     return next((place[1] for place in places if place is not None and place[0] == end), end)
 
 
 def _emptied(said: _Said, begin: int, end: int) -> Understood | None:
     """What becomes of all that an account holds: "clear out my savings into checking"."""
-    places = [place for place in said.own(end, len(said.reading.words)).values() if place[0] <= end + 1]
-    return _ordered(said, (begin, places[0][1]), acts=True, verb=said.rules.accounts.moving) if places else None
+    moving = said.hearing.grammar.accounts.moving
+    places = [place for place in said.own(end, len(said.words)).values() if place[0] <= end + 1]
+    return _ordered(said, (begin, places[0][1]), acts=True, verb=moving) if places else None
 
 
 def _kept(said: _Said, begin: int, end: int) -> Understood | None:
     """What an account is to hold, and what is sent of the rest; or that it is to be brought there."""
-    size = len(said.reading.words)
-    rest = next(_phrases(said, said.rules.accounts.remaining, end), None)
+    size, hearing = len(said.words), said.hearing
+    rest = next(_phrases(said, hearing.grammar.accounts.remaining, end), None)
     verbs = [at for at in range(end + 1, rest[0]) if said.acts(at)] if rest is not None else []
     if verbs and rest is not None:
         return _ordered(said, (begin, verbs[-1]), acts=True, rest=rest)
@@ -118,10 +121,9 @@ def _kept(said: _Said, begin: int, end: int) -> Understood | None:
     if account is None:
         return None
     near = range(account[1], min(account[1] + _NEAR, size))
-    sums = [said.reading.units.covering(s.start, s.end) for s in said.heard.spans if s.kind in NUMBERS]
-    levels = any(
-        at and at[0] in near and said.reading.words[at[0] - 1] in said.rules.words.onto | {"at"} for at in sums
-    )
+    sums = [hearing.reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind in NUMBERS]
+    onto = hearing.grammar.words.onto | {"at"}
+    levels = any(at and at[0] in near and said.words[at[0] - 1] in onto for at in sums)
     return _ordered(said, (begin, size), acts=True) if levels else None
 
 
@@ -129,12 +131,12 @@ def _ordered(
     said: _Said, part: tuple[int, int], *, acts: bool, verb: str = "", rest: tuple[int, int] | None = None
 ) -> Understood | None:
     """The order without `part` and `rest`, which tell how much it is, as far as it is understood so."""
-    text, units, reading = said.heard.transcript.text, said.reading.units, said.reading
+    hearing, text, units = said.hearing, said.hearing.text, said.hearing.reading.units
     plain = text
     for start, end in (part, *((rest,) if rest else ())):
         begin, stop = units.starts[start], units.ends[end - 1]
         plain = plain[:begin] + (verb if (start, end) == part else "").ljust(stop - begin) + plain[stop:]
-    rule = RuleId(f"{said.rules.accounts.id}.reckoned@{said.rules.accounts.version}")
+    rule = RuleId(f"{hearing.grammar.accounts.id}.reckoned@{hearing.grammar.accounts.version}")
     topic = Slot(_EXACT, Evidence(0, len(text), text, rule))
     order = said_in(said.again(plain), text)
     slots, own = order.slots, said.own(*part)
@@ -145,8 +147,8 @@ def _ordered(
             from_there = None
         slots = replace(slots, amount=None, topic=topic, source=from_there)
         return replace(order, slots=slots, missing=(SlotName.AMOUNT,), rule=rule, doubted=())
-    size = len(reading.words)
-    if not acts or any(vetoes_met(said.rules, reading, *edges) for edges in ((0, part[0]), (part[1], size))):
+    size = len(said.words)
+    if not acts or any(vetoes_met(hearing, *edges) for edges in ((0, part[0]), (part[1], size))):
         return None
     lacks = (SlotName.AMOUNT, SlotName.PAYEE)
     return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, rule)
@@ -154,6 +156,5 @@ def _ordered(
 
 def _account(said: _Said, own: dict[AccountId, tuple[int, int]], rule: RuleId) -> Slot[AccountId]:
     """The one account, as the order's."""
-    (account, (start, end)), units = next(iter(own.items())), said.reading.units
-    begin, stop = units.starts[start], units.ends[end - 1]
-    return Slot(account, Evidence(begin, stop, said.heard.transcript.text[begin:stop], rule))
+    account, (start, end) = next(iter(own.items()))
+    return Slot(account, said.hearing.said(start, end, rule))

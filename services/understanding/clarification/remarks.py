@@ -12,6 +12,7 @@ from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.reading import UtteranceLattice, read
 
 _RULE: Final = RuleId("intents.remark@1")
@@ -59,7 +60,7 @@ def on_condition(heard: Annotation, found: Understood, context: Context) -> Unde
     if rules.spaced or not unread or "conditional" not in vetoes or vetoes & _ASKED:
         return None
     money = any(span.kind is SpanKind.MONEY for span in heard.spans)
-    ends = ends_in_order(rules, read(rules, heard, context), (*_VERBS, "onegai") if money else _VERBS)
+    ends = ends_in_order(Hearing.by(rules, heard, context), (*_VERBS, "onegai") if money else _VERBS)
     return _alone("conditional", heard) if ends else None
 
 

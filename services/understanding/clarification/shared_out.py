@@ -7,7 +7,7 @@ from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, S
 from services.understanding.correction.named import Find, Mentions
 from services.understanding.fast.asides.reasons import CALLER
 from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.hearing import Hearing
 
 _ABOUT: Final = frozenset({None, Intent.TRANSFER_MONEY})
 _EXACT: Final = "exact"
@@ -22,7 +22,7 @@ def shared_out(heard: Annotation, found: Understood, context: Context, find: Fin
     words = rules.units(text).words
     if not any(rules.accounts.shared_out.scan(words, at) for at in range(len(words))):
         return None
-    named = Mentions(rules, heard, context, read(rules, heard, context), find).everyone
+    named = Mentions.within(Hearing.by(rules, heard, context), find).everyone
     if not any(_joined(rules.accounts.joined, text, each) for each, _ in named):  # "we split it, send dave twenty"
         return None
     rule = RuleId(f"{rules.accounts.id}.shared_out@{rules.accounts.version}")

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from rules.locales import locale_rules
 from schemas.ids import PayeeId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent
+from schemas.intent import Evidence, Intent
 from schemas.money import exponent
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
@@ -18,11 +18,9 @@ from services.understanding.correction.apart import points
 from services.understanding.correction.days import of_a_day
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.told import own_accounts
-from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.numbered import numbered, of_number, told_so
-from services.understanding.fast.words.reading import UtteranceLattice
-from services.understanding.fast.words.vocabulary import vocabulary
 
 _MOST_CLAUSES: Final = 24  # in which names are looked for
 _MOST_NAMES: Final = 6  # that are looked for
@@ -41,14 +39,15 @@ Values = dict[str, list[tuple[Evidence, Any]]]
 
 
 @dataclass(frozen=True, eq=False)
-class Mentions:
+class Mentions(Hearing):
     """Everything that an utterance names: for each slot its values, and where they stand."""
 
-    rules: Grammar
-    heard: Annotation
-    context: Context
-    reading: UtteranceLattice
     find: Find
+
+    @classmethod
+    def within(cls, hearing: Hearing, find: Find) -> "Mentions":
+        """All that is named in what was heard."""
+        return cls(hearing.grammar, hearing.heard, hearing.context, hearing.reading, hearing.find_payee, find)
 
     @cached_property
     def everyone(self) -> list[tuple[Evidence, list[PayeeId]]]:
@@ -58,7 +57,7 @@ class Mentions:
     def payees(self) -> list[tuple[Evidence, PayeeId]]:
         """Everyone who is clearly named, and, among corrections, who may be."""
         named = [each for each in self.everyone if len(each[1]) == 1 or len(each[0].surface) > 1]
-        unsure = bool(named[1:]) and not self.rules.spaced and self.repairs()
+        unsure = bool(named[1:]) and not self.grammar.spaced and self.repairs()
         return [(e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids]
 
     def of(self, intent: Intent) -> Values:
@@ -66,7 +65,7 @@ class Mentions:
         if intent in CARDS:
             return {"card": list(self._nouns("card"))}
         days = list(self._days_alone())
-        numbers = () if self.rules.spaced else self.numbered("account")
+        numbers = () if self.grammar.spaced else self.numbered("account")
         taken = [evidence for evidence, _ in (*days, *numbers)]
         amounts = [each for each in self._amounts() if not any(e.start <= each[0].start < e.end for e in taken)]
         found: Values = {"amount": amounts, "date": [*self._days(), *days]}
@@ -95,17 +94,17 @@ class Mentions:
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         digits = exponent(locale_rules(self.heard.transcript.locale).currency)
         for span in self.heard.spans:
-            if span.kind not in _SUMS or self.rules.units(span.surface).words == self.rules.words.one:
+            if span.kind not in _SUMS or self.grammar.units(span.surface).words == self.grammar.words.one:
                 continue  # "the joint one" is no amount
-            if not (points(self.rules, self.heard, span) or self._numbers(span) or self._counts(span)):
+            if not (points(self.grammar, self.heard, span) or self._numbers(span) or self._counts(span)):
                 beside = any(each.kind is SpanKind.MONEY for each in self.heard.spans if each is not span)
-                for value in amount_readings(span, digits)[: _READINGS if self.rules.spaced and beside else 1]:
+                for value in amount_readings(span, digits)[: _READINGS if self.grammar.spaced and beside else 1]:
                     yield self._evidence(span.start, span.end), value
 
     def _numbers(self, span: Span) -> bool:
         """Whether these are the last digits of what is told by them, or of another one beside it."""
         places = [self.reading.units.covering(s.start, s.end) for s in self.heard.spans if of_number(s, self.context)]
-        told = any(place is not None and told_so(self.rules, self.reading.units, place[0]) for place in places)
+        told = any(place is not None and told_so(self.grammar, self.reading.units, place[0]) for place in places)
         return (told or self._bare(span)) and of_number(span, self.context) is not None
 
     def _bare(self, span: Span) -> bool:
@@ -113,29 +112,29 @@ class Mentions:
         owners = [(each, of_number(each, self.context)) for each in self.heard.spans]
         accounts = {owner.id for _, owner in owners if owner is not None and owner.kind == "account"}
         beside = len(accounts) > 1 and any(each.kind in _SUMS and owner is None for each, owner in owners)
-        return self.rules.spaced and span.surface.isdecimal() and beside
+        return self.grammar.spaced and span.surface.isdecimal() and beside
 
     def _counts(self, span: Span) -> bool:
         """Whether a number counts weeks, hours or things: 一週間."""
         place = self.reading.units.covering(span.start, span.end)
-        behind, marks = place[1] if place is not None else 0, self.rules.accounts
+        behind, marks = place[1] if place is not None else 0, self.grammar.accounts
         if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
-        tries = (self.rules.phrases.counted,) if self.rules.spaced else (marks.times, marks.counters)
+        tries = (self.grammar.phrases.counted,) if self.grammar.spaced else (marks.times, marks.counters)
         counts = any(trie.scan(self.reading.words, behind) for trie in tries)
-        return counts or (self.rules.spaced and of_a_day(self.rules, self.heard, span))
+        return counts or (self.grammar.spaced and of_a_day(self.grammar, self.heard, span))
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:
         found = [(span, span.value) for span in self.heard.spans if isinstance(span.value, DateValue)]
         days = [(span, day) for span, day in found if self._sure(span)]
-        if self.rules.spaced or len({day for _, day in days}) == 1:
+        if self.grammar.spaced or len({day for _, day in days}) == 1:
             days = days if found and self._sure(found[0][0]) else []  # "by friday" is no day
         return [(self._evidence(span.start, span.end), day) for span, day in days]
 
     def _days_alone(self) -> Iterator[tuple[Evidence, DateValue]]:
         """Numbers that say a day of before again, and then what is meant instead of it: 二十七じゃなくて二十六."""
         dates = [(s.end, s.value) for s in self.heard.spans if isinstance(s.value, DateValue) and self._sure(s)]
-        if self.rules.spaced:
+        if self.grammar.spaced:
             yield from self._ordinals()
             return
         numbers = [span for span in self.heard.spans if span.kind is SpanKind.NUMBER]
@@ -168,10 +167,10 @@ class Mentions:
 
     def _limited(self, span: Span) -> bool:
         place = self.reading.units.covering(span.start, span.end)
-        return place is None or self.rules.accounts.limited(self.reading.units, *place) is not None
+        return place is None or self.grammar.accounts.limited(self.reading.units, *place) is not None
 
     def _nouns(self, kind: str) -> Iterator[tuple[Evidence, str]]:
-        nouns, words, at = vocabulary(self.rules, self.context), self.reading.words, 0
+        nouns, words, at = self.nouns, self.reading.words, 0
         while at < len(words):
             named = [
                 (e.end, nouns.nouns[e.symbol].id)
@@ -180,15 +179,15 @@ class Mentions:
             ]
             end, id_ = max(named, default=(at + 1, None), key=lambda each: each[0])
             if id_ is not None:
-                yield self._units(at, end), id_
+                yield self.said(at, end, _RULE), id_
             at = end
         yield from self.numbered(kind)
 
     def numbered(self, kind: str) -> Iterator[tuple[Evidence, str]]:
         """The accounts or cards that are told by their numbers."""
-        for edge, noun in numbered(self.rules, self.heard, self.context, self.reading.units):
+        for edge, noun in numbered(self.grammar, self.heard, self.context, self.reading.units):
             if noun.kind == kind and noun.id is not None:
-                yield self._units(edge.start, edge.end), noun.id
+                yield self.said(edge.start, edge.end, _RULE), noun.id
         for span in self.heard.spans:
             owner = of_number(span, self.context) if self._bare(span) else None
             if owner is not None and owner.kind == kind and owner.id is not None:
@@ -196,17 +195,17 @@ class Mentions:
 
     def repairs(self) -> bool:
         """Whether any words may announce a correction, or hesitate before one."""
-        words, marks = self.reading.words, self.rules.accounts
+        words, marks = self.reading.words, self.grammar.accounts
         free = [at for at in range(len(words)) if at not in self.reading.taken]
         return any(trie.scan(words, at) for at in free for trie in (marks.repairs, marks.hesitations))
 
     def corrected_by(self) -> set[str]:
         """The vetoes that only words met that announce a correction: 違う."""
-        words, marks = self.reading.words, self.rules.accounts.repairs
-        if self.rules.spaced:
+        words, marks = self.reading.words, self.grammar.accounts.repairs
+        if self.grammar.spaced:
             return set()
         held = frozenset(at for begin in range(len(words)) for at in range(begin, marks.longest(words, begin)[0]))
-        met, free = (vetoes_met(self.rules, self.reading, 0, len(words), known) for known in (frozenset[int](), held))
+        met, free = (vetoes_met(self, 0, len(words), known) for known in (frozenset[int](), held))
         return met - free
 
     def _portions(self) -> Iterator[tuple[Evidence, MoneyValue]]:
@@ -215,31 +214,31 @@ class Mentions:
         due = [bill for bill in self.context.bills if bill.id in bills]
         if len(due) != 1:
             return
-        sums = {self.rules.symbols.get("full"): due[0].due}
+        sums = {self.grammar.symbols.get("full"): due[0].due}
         if due[0].minimum is not None:
-            sums[self.rules.symbols.get("minimum")] = due[0].minimum
+            sums[self.grammar.symbols.get("minimum")] = due[0].minimum
         at, size = 0, len(self.reading.words)
         while at < size:
             told = [edge for edge in self.reading.lattice.edges(at) if edge.symbol in sums]
             edge = max(told, key=lambda each: each.end, default=None)
             if edge is not None:
                 money = sums[edge.symbol]
-                yield self._units(edge.start, edge.end), MoneyValue(money.minor, money.currency)
+                yield self.said(edge.start, edge.end, _RULE), MoneyValue(money.minor, money.currency)
             at = edge.end if edge is not None else at + 1
 
     def _places(self) -> Iterator[tuple[str, tuple[Evidence, str]]]:
-        if not self.rules.spaced:
+        if not self.grammar.spaced:
             yield from self._sides()
             return
-        for part, edge, id_ in own_accounts(self.rules, self.context, self.reading):
-            yield part, (self._units(edge.start, edge.end), id_)
+        for part, edge, id_ in own_accounts(self):
+            yield part, (self.said(edge.start, edge.end, _RULE), id_)
         if self.payees():
             yield from (("source", each) for each in self._nouns("account") if self._alone(each[0]))
         yield from (("source", told) for told in self.numbered("account"))
 
     def _payees(self) -> Iterator[tuple[Evidence, list[PayeeId]]]:
         """Everyone who is clearly named, or everyone who may be meant by a name, clause by clause."""
-        text, left = self.heard.transcript.text, _MOST_NAMES
+        text, left = self.text, _MOST_NAMES
         for begin, stop in islice(self._clauses(), _MOST_CLAUSES):
             rest = text[begin:stop]
             alphabetic = any(map(str.isalpha, rest))  # figures name nobody
@@ -249,7 +248,7 @@ class Mentions:
                     yield self._evidence(match.start, match.end), [match.choice or match.candidates[0].id]
                 elif " " in rest[start:end]:
                     start += rest[start:end].rindex(" ") + 1  # the name may be the words before, or another's
-                    last = self._found(rest[start:end], begin + start) if self.rules.spaced else None
+                    last = self._found(rest[start:end], begin + start) if self.grammar.spaced else None
                     if last is not None and last.choice is not None and last.candidates[0].score >= _SURE:
                         yield self._evidence(begin + start, begin + end), [last.choice]
                 elif match.plausible > 1 and (end - start > 1 or rest.startswith(_PERSON, end)):
@@ -258,17 +257,17 @@ class Mentions:
 
     def _found(self, part: str, begin: int) -> PayeeMatch | None:
         """Who is named in a part of the text, which stands there."""
-        return self.find(part.rjust(begin + len(part)).ljust(len(self.heard.transcript.text)))
+        return self.find(part.rjust(begin + len(part)).ljust(len(self.text)))
 
     def _clauses(self) -> Iterator[tuple[int, int]]:
         """Where there is something between marks, and, without spaces, between words that announce something anew."""
         units, at, cuts = self.reading.units, 0, list[tuple[int, int]]()
-        while at < len(units.words) and not self.rules.spaced:
-            end = self.rules.accounts.repairs.longest(units.words, at)[0]
+        while at < len(units.words) and not self.grammar.spaced:
+            end = self.grammar.accounts.repairs.longest(units.words, at)[0]
             if end > at + 1:
                 cuts.append((units.starts[at], units.ends[end - 1]))
             at = max(end, at + 1)
-        for clause in _CLAUSES.finditer(self.heard.transcript.text):
+        for clause in _CLAUSES.finditer(self.text):
             begin = clause.start()
             for start, end in cuts:
                 if begin < start < end <= clause.end():
@@ -278,20 +277,16 @@ class Mentions:
 
     def _sides(self) -> Iterator[tuple[str, tuple[Evidence, str]]]:
         """Own accounts with the part that the words behind them give them: 普通から, 定期に; beside a payee it pays."""
-        words, onto = self.reading.words, self.rules.accounts.onto
+        words, onto = self.reading.words, self.grammar.accounts.onto
         for evidence, id_ in self._nouns("account"):
             at = sum(1 for end in self.reading.units.ends if end <= evidence.end)
             paid = at < len(words) and bool(onto.scan(words, at))
-            if paid or self.payees() or (at < len(words) and self.rules.accounts.outof.scan(words, at)):
+            if paid or self.payees() or (at < len(words) and self.grammar.accounts.outof.scan(words, at)):
                 yield "target" if paid else "source", (evidence, id_)
 
     def _alone(self, evidence: Evidence) -> bool:
         """Whether words are a clause alone: "belay checking, savings"."""
-        text = self.heard.transcript.text
-        return any(text[c.start() : c.end()].strip() == evidence.surface for c in _CLAUSES.finditer(text))
-
-    def _units(self, begin: int, end: int) -> Evidence:
-        return self._evidence(self.reading.units.starts[begin], self.reading.units.ends[end - 1])
+        return any(clause[0].strip() == evidence.surface for clause in _CLAUSES.finditer(self.text))
 
     def _evidence(self, start: int, end: int) -> Evidence:
-        return Evidence(start, end, self.heard.transcript.text[start:end], _RULE)
+        return Evidence(start, end, self.text[start:end], _RULE)

@@ -36,13 +36,13 @@ class ClauseReader:
 
     def meaning(self, hearing: MatchInput, begin: int) -> tuple[Understood | None, bool]:
         """What the clauses from unit `begin` on say together, asides left out; and whether all of it was read."""
-        context, reading, text = hearing.context, hearing.reading, hearing.heard.transcript.text
+        context, reading = hearing.context, hearing.reading
         pending = context.confirming or context.asked is not None
         asides = self._grammar.phrases.asides if pending else self._grammar.phrases.asides_unasked
         further = replace(hearing, enabled=self._matching.enabled(context, further=True))
         beside: list[tuple[int, int]] = []  # asides and what is only spoken of: their days are none of an order's
         read = lru_cache(maxsize=64)(partial(self._clause, further, asides, beside))
-        pieces = sentences(text, reading, begin)
+        pieces = sentences(hearing, begin)
         if len(pieces) > MAX_CLAUSES:
             return None, False
         made: list[Clauses] = []
@@ -51,34 +51,33 @@ class ClauseReader:
         clauses = Clauses(tuple(u for c in made for u in c.read), tuple(r for c in made for r in c.unread))
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
-        stopped = any(vetoes_met(self._grammar, reading, *left) - {"thing"} for left in clauses.unread)
+        stopped = any(vetoes_met(hearing, *left) - {"thing"} for left in clauses.unread)
         whole = together(clauses, pending=pending, stopped=stopped)
         if whole is not None and whole.intent in MONEY_MOVING and whole.missing:
-            values = tuple(words_of(hearing.heard, reading, *left) for left in clauses.unread if valued(reading, *left))
+            values = tuple(words_of(hearing, *left) for left in clauses.unread if valued(reading, *left))
             whole = replace(whole, unread=(*whole.unread, *values))
         return whole and without_days(whole, reading, beside), not clauses.unread
 
     def _cut(self, hearing: MatchInput, read: Read, start: int, end: int) -> list[Clauses]:
         """The pieces of a sentence of which most is read: the whole, two of them, or, with nothing corrected, more."""
-        text, reading, conjunctions = hearing.heard.transcript.text, hearing.reading, self._grammar.phrases.conjunctions
         piece = read(start, end)
         idle = all(part.rule == OWING for part in piece.read)  # nothing is wanted in it: look for what is
-        cut = parted(conjunctions, read, text, reading, start, end) if piece.unread or idle else None
+        cut = parted(hearing, read, start, end) if piece.unread or idle else None
         made = cut if cut and (piece.unread or commands(cut)) else [piece]
-        if not hearing.context.idle or not any(part.unread for part in made) or corrects(self._grammar, reading):
+        if not hearing.context.idle or not any(part.unread for part in made) or corrects(hearing):
             return made
-        cut = segmented(conjunctions, read, text, reading, start, end)
+        cut = segmented(hearing, read, start, end)
         made = cut if cut and unread(cut) < unread(made) else made
-        return (unread(made) and run_on(self._grammar, read, text, reading, start, end)) or made
+        return (unread(made) and run_on(hearing, read, start, end)) or made
 
     def _clause(
         self, hearing: MatchInput, asides: Trie, beside: list[tuple[int, int]], start: int, end: int
     ) -> Clauses:
         """What the units of one clause say; those whose days are none of an order's go to `beside`."""
         inner, stop = bare(asides, hearing.reading, start, end)
-        if goes_over(self._grammar, hearing.reading, hearing.heard.transcript.text, inner):
+        if goes_over(hearing, inner):
             inner = start
-        if hearing.context.idle and (begin := introduced(self._grammar, hearing.reading, inner, stop)) > inner:
+        if hearing.context.idle and (begin := introduced(hearing, inner, stop)) > inner:
             inner, stop = bare(asides, hearing.reading, begin, stop)
         if inner == stop:
             beside.append((start, end))
@@ -86,11 +85,6 @@ class ClauseReader:
         found = self._matching.within(hearing, start, end)[0]
         if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
-        made = tells(found, self._span(hearing, inner, stop), self._matching, hearing)
+        made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
         return made
-
-    def _span(self, hearing: MatchInput, start: int, end: int) -> ClauseSpan:
-        return ClauseSpan(
-            self._grammar, hearing.heard, hearing.context, hearing.reading, start, end, hearing.find_payee
-        )

@@ -8,6 +8,7 @@ from rules.locales import locale_rules
 from schemas.consent import Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
+from schemas.payee import FindPayee
 from services.understanding.fast.asides.reasons import with_payee
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
@@ -24,7 +25,7 @@ from services.understanding.fast.fallback.asked import of_its_account, of_its_bi
 from services.understanding.fast.fallback.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.fallback.tails import TAKEN, begins_behind, taken, told_before
 from services.understanding.fast.fallback.unmatched import ORDERS, Unmatched
-from services.understanding.fast.freeform.told import FindPayee, as_source
+from services.understanding.fast.freeform.told import as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.reasoned import named_behind, reasoned
 from services.understanding.fast.matching.remainder import of_the_bill, once
@@ -33,8 +34,9 @@ from services.understanding.fast.ruleset.confidence import confidence
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.ruleset.leads import Lead, wanted
 from services.understanding.fast.ruleset.meanings import CARDS, apart, joined, mixed
-from services.understanding.fast.words.reading import UtteranceLattice, read
-from services.understanding.fast.words.vocabulary import owned, vocabulary
+from services.understanding.fast.words.hearing import Hearing
+from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.vocabulary import owned
 
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
@@ -68,15 +70,15 @@ class Understander:
 
         `find_payee` is asked about a name that the grammar sees and the payee search over the whole words did not.
         """
-        reading = read(self._grammar, heard, context)
+        reading, enabled = read(self._grammar, heard, context), self._matching.enabled(context)
+        hearing = MatchInput(self._grammar, heard, context, reading, once(find_payee), enabled)
         size = len(reading.words)
         if size == 0:
             return Understood(None, payees=heard.payees)
         if len(heard.transcript.text) > MAX_CHARS or size > MAX_UNITS * (1 if self._grammar.spaced else 2):
-            return self._unmatched.meaning(heard, context, reading, (), None)
-        if (act := self._parting(heard, context, reading) or self._answered(heard, context)) is not None:
+            return self._unmatched.meaning(replace(hearing, find_payee=None), ())
+        if (act := self._parting(hearing) or self._answered(heard, context)) is not None:
             return act
-        hearing = MatchInput(heard, context, reading, self._matching.enabled(context), once(find_payee))
         found, vetoes = self._matching.within(hearing, 0, size)
         if found is None or (found.route is Route.CLARIFY and self._grammar.spaced):
             many = self._many(hearing)
@@ -85,42 +87,44 @@ class Understander:
             found = mixed(found, context)
         if found is None:
             found = self._behind(hearing) or self._asked_last(hearing)
-        found = named_behind(self._grammar, hearing, found, partial(self._after_clauses, hearing))
+        found = named_behind(hearing, found, partial(self._after_clauses, hearing))
         if found is None or self._conditional(hearing, found):
-            meant = self._unmatched.meaning(heard, context, reading, vetoes, hearing.find_payee)
+            meant = self._unmatched.meaning(hearing, vetoes)
             return replace(meant, begun=found is None and self._matching.begun(hearing))
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
-        found = with_payee(as_source(found, context), heard, reading, self._grammar, hearing.find_payee)
-        found = of_its_bill(self._grammar, heard, context, reading, found)
-        found = of_its_account(self._grammar, heard, context, reading, found)
+        found = with_payee(hearing, as_source(found, context))
+        found = of_its_bill(hearing, found)
+        found = of_its_account(hearing, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
-        return self._refused_for(self._asked_how(found, context, reading), context, reading)
+        return self._refused_for(hearing, self._asked_how(hearing, found))
 
-    def _asked_how(self, found: Understood, context: Context, reading: UtteranceLattice) -> Understood:
+    def _asked_how(self, hearing: Hearing, found: Understood) -> Understood:
         """A card's lock is but offered where it is asked how: 「カードを止めたいんですけど、どうすればいいですか」."""
-        how = (
-            context.idle and found.intent in CARDS and _HOW in vetoes_met(self._grammar, reading, 0, len(reading.words))
-        )
+        asked = hearing.context.idle and found.intent in CARDS
+        how = asked and _HOW in vetoes_met(hearing, 0, len(hearing.reading.words))
         return replace(found, route=Route.CLARIFY) if how and found.route is Route.FAST else found
 
-    def _refused_for(self, found: Understood, context: Context, reading: UtteranceLattice) -> Understood:
+    def _refused_for(self, hearing: Hearing, found: Understood) -> Understood:
         """What is only looked up, behind a no to an order that waits: a refusal, and that besides."""
-        if context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
+        reading = hearing.reading
+        if hearing.context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
             return found
         undone = any(self._grammar.accounts.undoing.scan(reading.words, at) for at in range(min(2, len(reading.words))))
         if not undone or not self._consent.objects(reading.units):
             return found
         return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)
 
-    def _parting(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+    def _parting(self, hearing: Hearing) -> Understood | None:
         """A goodbye where nothing is awaited, and the wish for a moment anywhere."""
-        rules = self._grammar
-        if context.idle and only(rules.phrases.closings, rules.phrases.asides_unasked, reading.words):
-            return Understood(Intent.FAREWELL, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
-        if only(rules.phrases.holds, rules.phrases.asides, reading.words):
-            return Understood(Intent.WAIT, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=heard.payees)
-        return None
+        phrases, words = self._grammar.phrases, hearing.reading.words
+        if hearing.context.idle and only(phrases.closings, phrases.asides_unasked, words):
+            wish = Intent.FAREWELL
+        elif only(phrases.holds, phrases.asides, words):
+            wish = Intent.WAIT
+        else:
+            return None
+        return Understood(wish, route=Route.FAST, confidence=1.0, rule=_PARTING, payees=hearing.heard.payees)
 
     def _answered(self, heard: Annotation, context: Context) -> Understood | None:
         """An answer that is nothing else, in all of its words."""
@@ -140,7 +144,7 @@ class Understander:
         joined = replace(hearing, enabled=self._matching.enabled(hearing.context, joined=True))
         many = self._several(joined, 0, MAX_COMMANDS) or self._instead(joined)
         many = many or self._led(joined) or self._after_clauses(joined)
-        return many or found or reasoned(self._grammar, joined, partial(self._before, joined))
+        return many or found or reasoned(joined, partial(self._before, joined))
 
     def _before(self, hearing: MatchInput, end: int) -> Understood | None:
         """What the units up to `end` say."""
@@ -152,7 +156,7 @@ class Understander:
         if self._grammar.spaced or context.terms.awaited not in ORDERS:
             return None
         for at in self._consent.refusals(units)[:_MAX_LEADS]:
-            if self._consent.part(hearing.heard.transcript.text[: units.ends[at - 1]], context) is not Intent.CANCEL:
+            if self._consent.part(hearing.text[: units.ends[at - 1]], context) is not Intent.CANCEL:
                 continue
             found = self._matching.within(hearing, at, size)[0]
             if found is not None and found.route is Route.FAST and found.intent in READING | MONEY_MOVING:
@@ -163,7 +167,7 @@ class Understander:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
         size, units = len(hearing.reading.words), hearing.reading.units
         for at in self._consent.begins(units)[:_MAX_LEADS]:
-            if goes_over(self._grammar, hearing.reading, hearing.heard.transcript.text, at):
+            if goes_over(hearing, at):
                 continue
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None and self._grammar.phrases.asides:
@@ -191,8 +195,8 @@ class Understander:
                 continue
             if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:
                 return joined(before, found)
-            named = owned(vocabulary(self._grammar, hearing.context), reading.words, at)
-            lead = Lead(at, frozenset(vetoes_met(self._grammar, reading, 0, at)), named, self._grammar.accounts)
+            named = owned(hearing.nouns, reading.words, at)
+            lead = Lead(at, frozenset(vetoes_met(hearing, 0, at)), named, self._grammar.accounts)
             return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
         return None
 
@@ -203,11 +207,7 @@ class Understander:
             return None
         rules, size = self._grammar, len(reading.words)
         alarms = [edge for edges in reading.phrases(rules.phrases.alarms) for edge in edges]
-        begins = tuple(
-            at
-            for at in begins_behind(rules, hearing.heard, reading)
-            if not any(edge.start < at < edge.end for edge in alarms)
-        )
+        begins = tuple(at for at in begins_behind(hearing) if not any(edge.start < at < edge.end for edge in alarms))
         if not begins:
             return None
         sets = rules.automaton.run(reading.lattice, begins[0], size, rules.automaton.first, begins)
@@ -216,13 +216,10 @@ class Understander:
             return None
         for at in begins:
             cut = reading.units.starts[at]
-            if (
-                vetoes_met(self._grammar, reading, at - 1, at + 1) & STOPS_BEHIND
-                or vetoes_met(self._grammar, reading, 0, at) & STOPS_BEHIND
-            ):
+            if vetoes_met(hearing, at - 1, at + 1) & STOPS_BEHIND or vetoes_met(hearing, 0, at) & STOPS_BEHIND:
                 return None
             if taken(found := self._matching.within(hearing, at, size)[0]) and found is not None:
-                return told_before(self._grammar, found, hearing.heard, cut)
+                return told_before(hearing, found, cut)
         return None
 
     def _asked_last(self, hearing: MatchInput) -> Understood | None:
@@ -231,11 +228,11 @@ class Understander:
         if not hearing.context.idle or not rules.spaced:
             return None
         first = min(reading.taken, default=size)
-        starts = {start for start, _ in sentences(hearing.heard.transcript.text, reading)} - {0}
+        starts = {start for start, _ in sentences(hearing)} - {0}
         for at in range(min(first, size - 1), 0, -1):
-            if at not in starts and not begins(rules, reading, at):
+            if at not in starts and not begins(hearing, at):
                 continue
-            if owned(vocabulary(rules, hearing.context), reading.words, at):
+            if owned(hearing.nouns, reading.words, at):
                 continue  # of an account that is named before it
             found = self._matching.within(hearing, at, size)[0]
             if found is not None and found.intent in READING and found.route is Route.FAST:
@@ -248,7 +245,7 @@ class Understander:
         if found is not None:
             return found if found.route is not Route.CLARIFY else None
         units = hearing.reading.units
-        text = hearing.heard.transcript.text[units.starts[start] : units.ends[end - 1]]
+        text = hearing.text[units.starts[start] : units.ends[end - 1]]
         act = self._consent.part(text, hearing.context)
         return Understood(act, route=Route.FAST, confidence=1.0) if act in {Intent.CANCEL, Intent.DENY} else None
 
@@ -257,8 +254,8 @@ class Understander:
 
         One of two may lack its verb: "send fifty to ann and twenty to bob".
         """
-        size, text = len(hearing.reading.words), hearing.heard.transcript.text
-        found = ((at, joint(self._grammar, text, hearing.reading, at)) for at in range(start + 1, size - 1))
+        size = len(hearing.reading.words)
+        found = ((at, joint(hearing, at)) for at in range(start + 1, size - 1))
         joints = [(at, stop) for at, stop in found if stop is not None and stop < size]
         for at, stop in joints if len(joints) <= _MAX_JOINTS else ():
             one = self._part(hearing, start, at)

@@ -14,8 +14,8 @@ from services.understanding.correction.merging import Look
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.reading import read
-from services.understanding.fast.words.vocabulary import owned, vocabulary
+from services.understanding.fast.words.hearing import Hearing
+from services.understanding.fast.words.vocabulary import owned
 
 _MOST: Final = 3
 """Clauses behind which an order is looked for, at most."""
@@ -29,12 +29,12 @@ def led_up(heard: Annotation, found: Understood, context: Context, look: Look) -
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     if rules.leads is None or not context.idle or not _open(found):
         return None
-    reading = read(rules, heard, context)
-    units = reading.units
+    hearing = Hearing.by(rules, heard, context)
+    reading, units = hearing.reading, hearing.reading.units
     for at in rules.leads.ends(text, units, reading.taken)[:_MOST]:
         cut = units.starts[at]
-        barred = vetoes_met(rules, reading, 0, at) & (rules.leads.barring | _ASKING)
-        things = any(owned(vocabulary(rules, context), reading.words, at).values())
+        barred = vetoes_met(hearing, 0, at) & (rules.leads.barring | _ASKING)
+        things = any(owned(hearing.nouns, reading.words, at).values())
         valued = any(span.kind in _VALUES and span.start < cut for span in heard.spans)
         if barred or things or valued or (heard.payees is not None and heard.payees.start < cut):
             return None

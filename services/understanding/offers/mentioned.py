@@ -11,8 +11,9 @@ from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
 from services.understanding.correction.merging import values
 from services.understanding.fast.freeform.loose import commanded
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
-from services.understanding.fast.words.reading import UtteranceLattice, read
+from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.words.hearing import Hearing
+from services.understanding.fast.words.reading import UtteranceLattice
 
 _SURE: Final = 0.5
 
@@ -23,49 +24,49 @@ def mentioned(heard: Annotation, found: Understood, context: Context) -> Underst
     if not rules.spaced or not context.idle:
         return None
     if found.intent is Intent.CANCEL:
-        return _refused(rules, heard, found, context)
+        return _refused(Hearing.by(rules, heard, context), found)
     if found.intent is not Intent.TRANSFER_MONEY:
         return None
     whole = found.route is Route.FAST and found.then is None and not found.missing and not found.unread
     if not whole or found.unresolved or found.doubted:
         return None
-    reading = read(rules, heard, context)
-    spoken_of = _spoken_of(rules, reading) and not commanded(rules, heard, reading)
-    return replace(found, route=Route.CLARIFY, confidence=_SURE) if spoken_of or _of_a_thing(rules, reading) else None
+    hearing = Hearing.by(rules, heard, context)
+    spoken_of = _spoken_of(hearing) and not commanded(hearing)
+    return replace(found, route=Route.CLARIFY, confidence=_SURE) if spoken_of or _of_a_thing(hearing) else None
 
 
-def _refused(rules: Grammar, heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _refused(hearing: Hearing, found: Understood) -> Understood | None:
     """What stands behind a refusal, where nothing else was to be stopped: "don't send it, fifty dollars to emily"."""
     behind = found.then
     if behind is None or behind.intent not in MONEY_MOVING:
         return None
-    reading = read(rules, heard, context)
     verb = "pay" if behind.intent is Intent.BILL_PAYMENT else "sends"
     named = max((slot.evidence.start for slot in values(behind.slots).values()), default=0)
-    wanted = commanded(rules, heard, reading, verb, named)
+    wanted = commanded(hearing, verb, named)
     return None if wanted else replace(behind, route=Route.CLARIFY, confidence=_SURE)
 
 
-def _spoken_of(rules: Grammar, reading: UtteranceLattice) -> bool:
+def _spoken_of(hearing: Hearing) -> bool:
     """Whether money is declined first, or told of as seen or spent in words that correct nothing."""
-    words = reading.words
-    if rules.phrases.declining.scan(words, 0):
+    words = hearing.reading.words
+    if hearing.grammar.phrases.declining.scan(words, 0):
         return True
-    told = any(rules.phrases.mentioning.scan(words, at) for at in _free(reading))
-    return told and not _corrected(rules, reading)
+    told = any(hearing.grammar.phrases.mentioning.scan(words, at) for at in _free(hearing.reading))
+    return told and not _corrected(hearing)
 
 
-def _of_a_thing(rules: Grammar, reading: UtteranceLattice) -> bool:
+def _of_a_thing(hearing: Hearing) -> bool:
     """Whether what is to be given may be what was bought, not the money for it."""
-    words, pronoun = reading.words, rules.symbols.get("pronoun")
-    ends = (edge.end for at in range(len(words)) for edge in rules.phrases.pricing.scan(words, at))
+    grammar, reading = hearing.grammar, hearing.reading
+    words, pronoun = reading.words, grammar.symbols.get("pronoun")
+    ends = (edge.end for at in range(len(words)) for edge in grammar.phrases.pricing.scan(words, at))
     costs = next((end for end in ends if end in reading.taken), len(words))
     given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
-    return given and not _corrected(rules, reading)
+    return given and not _corrected(hearing)
 
 
-def _corrected(rules: Grammar, reading: UtteranceLattice) -> bool:
-    return any(rules.accounts.repairs.scan(reading.words, at) for at in _free(reading))
+def _corrected(hearing: Hearing) -> bool:
+    return any(hearing.grammar.accounts.repairs.scan(hearing.reading.words, at) for at in _free(hearing.reading))
 
 
 def _free(reading: UtteranceLattice) -> list[int]:

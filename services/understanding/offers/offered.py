@@ -7,15 +7,16 @@ from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.payee import FindPayee
 from schemas.span import MoneyValue
-from services.understanding.fast.asides.reasons import NUMBERS, ClauseSpan, FindPayee, acts, another_named, named
+from services.understanding.fast.asides.reasons import NUMBERS, ClauseSpan, acts, another_named, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare, pauses, sentences
 from services.understanding.fast.freeform.loose import commanded, sent_from
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.ruleset.grammar import grammar as compiled
-from services.understanding.fast.words.reading import read
+from services.understanding.fast.words.hearing import Hearing
 
 _RULE: Final = RuleId("intents.offered@1")
 _SURE: Final = 0.5
@@ -32,15 +33,14 @@ def offered(heard: Annotation, found: Understood, context: Context, find: FindPa
     grammar = compiled(language(heard.transcript.locale))
     if not grammar.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
         return None
-    reading = read(grammar, heard, context)
-    span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
+    span = ClauseSpan.whole(Hearing.by(grammar, heard, context, find))
     amount, own = _amount(heard), dict(_own(span))
     if not amount or _questions(span) or hindered(span) or not _wanted(span):
         return None
     payee = _payee(span)
     if payee is None and not {"source", "target"} <= own.keys():
         return None
-    if payee is not None and (sent_from(grammar, reading, payee.evidence.start) or _acts_itself(span, payee)):
+    if payee is not None and (sent_from(span, payee.evidence.start) or _acts_itself(span, payee)):
         return None
     slots = Slots(amount=amount, payee=payee, source=own.get("source"), target=None if payee else own.get("target"))
     return Understood(
@@ -58,7 +58,7 @@ def _amount(heard: Annotation) -> Slot[MoneyValue] | None:
 
 
 def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
-    match = named(span.grammar, span.heard, span.reading, span.find)
+    match = named(span)
     if match is None or match.choice is None or (span.heard.payees is not None and another_named(span)):
         return None
     return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
@@ -66,22 +66,20 @@ def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
 
 def _own(span: ClauseSpan) -> list[tuple[str, Slot[AccountId]]]:
     """The caller's own accounts with their parts; nothing where one part is told twice."""
-    units, text = span.reading.units, span.heard.transcript.text
     found: list[tuple[str, Slot[AccountId]]] = []
-    for part, edge, account in own_accounts(span.grammar, span.context, span.reading):
-        start, end = units.starts[edge.start], units.ends[edge.end - 1]
-        found.append((part, Slot(AccountId(account), Evidence(start, end, text[start:end], _RULE))))
+    for part, edge, account in own_accounts(span):
+        found.append((part, Slot(AccountId(account), span.said(edge.start, edge.end, _RULE))))
     return found if len({part for part, _ in found}) == len(found) else []
 
 
 def hindered(span: ClauseSpan) -> bool:
     """Whether a clause with a part of the order is a question, denied, told of what was or of others."""
-    grammar, reading, text = span.grammar, span.reading, span.heard.transcript.text
-    asked_for = commanded(grammar, span.heard, reading)
-    for start, end in sentences(text, reading):
-        for begin, stop in pauses(text, reading, start, end):
-            vetoes = vetoes_met(grammar, reading, begin, stop) - (_ASKED_FOR if asked_for else set())
-            parts = not reading.taken.isdisjoint(range(begin, stop)) or acts(grammar, reading, begin, stop)
+    grammar, reading = span.grammar, span.reading
+    asked_for = commanded(span)
+    for start, end in sentences(span):
+        for begin, stop in pauses(span, start, end):
+            vetoes = vetoes_met(span, begin, stop) - (_ASKED_FOR if asked_for else set())
+            parts = not reading.taken.isdisjoint(range(begin, stop)) or acts(span, begin, stop)
             if vetoes and (parts or "question" in vetoes):
                 return True
     words = reading.words
@@ -101,7 +99,7 @@ def _wanted(span: ClauseSpan) -> bool:
     """Whether it is wanted in any words, or no question is put."""
     led = {span.grammar.symbols["lead"], FILLER}
     leads = any(edge.symbol in led for at in span.places for edge in span.reading.lattice.edges(at))
-    return leads or not span.heard.transcript.text.rstrip().endswith("?")
+    return leads or not span.text.rstrip().endswith("?")
 
 
 def _acts_itself(span: ClauseSpan, payee: Slot[PayeeId]) -> bool:
@@ -110,4 +108,4 @@ def _acts_itself(span: ClauseSpan, payee: Slot[PayeeId]) -> bool:
     behind = next((at for at, start in enumerate(units.starts) if start >= payee.evidence.end), len(words))
     does = [w for w in words[behind : behind + _LAST] if w in grammar.words.finite or w.endswith(("s", "ed"))]
     wants = grammar.words.owing.intersection(words[behind:])
-    return bool(does) and not wants and not commanded(grammar, span.heard, span.reading)
+    return bool(does) and not wants and not commanded(span)

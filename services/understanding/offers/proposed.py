@@ -9,9 +9,9 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from schemas.span import SpanKind
-from services.understanding.fast.asides.reasons import ClauseSpan, FindPayee, acts, named
+from services.understanding.fast.asides.reasons import ClauseSpan, acts, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import pauses, sentences
 from services.understanding.fast.freeform.cued import barred, period_of
@@ -19,12 +19,10 @@ from services.understanding.fast.freeform.loose import sent_from
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.freeform.told import told
 from services.understanding.fast.patterns.units import MAX_CHARS
-from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.grammar import grammar as compiled
 from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import Leftover, settled
-from services.understanding.fast.words.reading import UtteranceLattice, read
-from services.understanding.fast.words.vocabulary import vocabulary
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES, LearnedReader
 from services.understanding.offers.offered import hindered
@@ -69,25 +67,25 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     intent, sure = Intent(FAMILIES[best]), float(logits[best])
     if sure < reader.offered[best] or intent is Intent.FAREWELL:  # too soon a goodbye ends the call
         return None
-    reading = read(grammar, heard, context)
+    hearing = Hearing.by(grammar, heard, context, find)
     meant = Understood(
         intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes, begun=found.begun
     )
-    if elsewhere(grammar, reading, context, intent) or _left_alone(grammar, reading, intent):
+    if elsewhere(hearing, intent) or _left_alone(hearing, intent):
         return None
     if intent in MONEY_MOVING:
-        span = ClauseSpan(grammar, heard, context, reading, 0, len(reading.words), find)
+        span = ClauseSpan.whole(hearing)
         order = None if hindering(span) else _order(span, meant)
-        return order and settled(grammar.accounts, heard, reading.units, order, Leftover())
-    meant = replace(meant, slots=_own(grammar, heard, context, reading, intent))
+        return order and settled(grammar.accounts, heard, hearing.reading.units, order, Leftover())
+    meant = replace(meant, slots=_own(hearing, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
     return meant
 
 
-def _left_alone(grammar: Grammar, reading: UtteranceLattice, intent: Intent) -> bool:
+def _left_alone(hearing: Hearing, intent: Intent) -> bool:
     """Whether a card is to be left as it is: 「止めないで」."""
-    return intent in CARDS and _REFUSED in vetoes_met(grammar, reading, 0, len(reading.words))
+    return intent in CARDS and _REFUSED in vetoes_met(hearing, 0, len(hearing.reading.words))
 
 
 def unread(found: Understood) -> bool:
@@ -97,27 +95,28 @@ def unread(found: Understood) -> bool:
 
 def hindering(span: ClauseSpan) -> bool:
     """Whether an order is asked about, or one of its clauses is denied, or told of others or of what was."""
-    grammar, reading, text = span.grammar, span.reading, span.heard.transcript.text
+    grammar, reading = span.grammar, span.reading
     if not grammar.spaced:
-        return barred(grammar, span.heard, reading)
-    if vetoes_met(grammar, reading, 0, len(reading.words)) & _BARRED or hindered(span):
+        return barred(span)
+    if vetoes_met(span, 0, len(reading.words)) & _BARRED or hindered(span):
         return True
-    clauses = [clause for piece in sentences(text, reading) for clause in pauses(text, reading, *piece)]
-    if any(vetoes_met(grammar, reading, *clause) and _of_an_order(span, *clause) for clause in clauses):
+    clauses = [clause for piece in sentences(span) for clause in pauses(span, *piece)]
+    if any(vetoes_met(span, *clause) and _of_an_order(span, *clause) for clause in clauses):
         return True
-    match = named(grammar, span.heard, reading, span.find)
-    return match is not None and match.choice is not None and sent_from(grammar, reading, match.start)
+    match = named(span)
+    return match is not None and match.choice is not None and sent_from(span, match.start)
 
 
-def elsewhere(grammar: Grammar, reading: UtteranceLattice, context: Context, intent: Intent) -> bool:
+def elsewhere(hearing: Hearing, intent: Intent) -> bool:
     """Whether what a wish is about is not named, or something else is asked about it: its interest, how it is paid."""
-    size, nouns = len(reading.words), vocabulary(grammar, context)
+    grammar, reading = hearing.grammar, hearing.reading
+    size, nouns = len(reading.words), hearing.nouns
     edges = [edge for at in range(size) for edge in nouns.trie.scan(reading.words, at)]
     if intent in _ABOUT and all(nouns.nouns[edge.symbol].kind != _ABOUT[intent] for edge in edges):
         return True
     if intent not in _SOUGHT:
         return False
-    if not grammar.spaced and _HOW in vetoes_met(grammar, reading, 0, size):
+    if not grammar.spaced and _HOW in vetoes_met(hearing, 0, size):
         return True
     symbol = grammar.symbols.get("asks_else")
     return any(edge.symbol == symbol for at in range(size) for edge in reading.lattice.edges(at))
@@ -125,19 +124,19 @@ def elsewhere(grammar: Grammar, reading: UtteranceLattice, context: Context, int
 
 def _of_an_order(span: ClauseSpan, start: int, end: int) -> bool:
     """Whether a value, a name or a verb of sending stands among the units."""
-    return not span.reading.taken.isdisjoint(range(start, end)) or acts(span.grammar, span.reading, start, end)
+    return not span.reading.taken.isdisjoint(range(start, end)) or acts(span, start, end)
 
 
 def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
     """An order with the values that were told once each, the rest to be asked for; None for money that goes nowhere."""
-    grammar, heard, context, reading = span.grammar, span.heard, span.context, span.reading
-    slots = told(grammar, heard, context, reading, locale_rules(heard.transcript.locale).currency, span.find)
-    bill = _only(grammar, heard, context, reading, "bill")
+    heard = span.heard
+    slots = told(span, locale_rules(heard.transcript.locale).currency)
+    bill = _only(span, "bill")
     if meant.intent is Intent.BILL_PAYMENT:
         slots = replace(slots, payee=None, target=None, bill=bill and Slot(BillId(bill[0]), bill[1]))
         return replace(meant, slots=slots)
-    if grammar.spaced and slots.payee is None and slots.target is None:
-        match = named(grammar, heard, reading, span.find)
+    if span.grammar.spaced and slots.payee is None and slots.target is None:
+        match = named(span)
         if match is not None and match.choice is not None:
             slots = replace(slots, payee=Slot(match.choice, Evidence(match.start, match.end, match.heard, TOLD)))
     several = _several(heard.payees)
@@ -150,12 +149,12 @@ def _several(match: PayeeMatch | None) -> PayeeMatch | None:
     return match if match is not None and match.outcome is not MatchOutcome.NOBODY else None
 
 
-def _own(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, intent: Intent) -> Slots:
+def _own(hearing: Hearing, intent: Intent) -> Slots:
     """The one own thing that is named, of the kind that is asked about."""
     kind = _ABOUT.get(intent, "account")
-    only = _only(grammar, heard, context, reading, kind)
+    only = _only(hearing, kind)
     if only is None:
-        days = [s for s in heard.spans if s.kind is SpanKind.DATE and intent is Intent.RECENT_TRANSACTIONS]
+        days = [s for s in hearing.heard.spans if s.kind is SpanKind.DATE and intent is Intent.RECENT_TRANSACTIONS]
         return Slots(period=period_of(days)) if len(days) == 1 else Slots()
     noun, evidence = only
     if kind == "bill":
@@ -165,20 +164,18 @@ def _own(grammar: Grammar, heard: Annotation, context: Context, reading: Utteran
     )
 
 
-def _only(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, kind: str
-) -> tuple[str, Evidence] | None:
+def _only(hearing: Hearing, kind: str) -> tuple[str, Evidence] | None:
     """The one own thing of a kind that is named, none of them said to be another's."""
-    nouns, units, words = vocabulary(grammar, context), reading.units, reading.words
+    nouns, words = hearing.nouns, hearing.reading.words
     found: dict[str, Evidence] = {}
     for edge in (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at)):
         noun = nouns.nouns[edge.symbol]
         if noun.kind != kind or noun.id is None:
             continue
-        if edge.start and words[edge.start - 1] in grammar.words.others:
+        if edge.start and words[edge.start - 1] in hearing.grammar.words.others:
             return None
-        start, end = units.starts[edge.start], units.ends[edge.end - 1]
-        longer = noun.id in found and found[noun.id].end - found[noun.id].start > end - start
+        said = hearing.said(edge.start, edge.end, TOLD)
+        longer = noun.id in found and found[noun.id].end - found[noun.id].start > said.end - said.start
         if not longer:
-            found[noun.id] = Evidence(start, end, heard.transcript.text[start:end], TOLD)
+            found[noun.id] = said
     return next(iter(found.items())) if len(found) == 1 else None

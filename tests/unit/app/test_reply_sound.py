@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.transports._speaking import PIECE_MS, ReplySound
+from app.transports.live.reply_sound import PIECE_MS, ReplySound
 from schemas.audio import AudioFormat, Encoding
 from schemas.speech import SpokenChunk
 from services.audio.codec import decode

@@ -111,9 +111,11 @@ def test_an_env_file_with_an_editors_mark_is_heard_from_its_first_name_on(
 
 
 async def test_a_recogniser_that_does_not_start_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = read_settings(ASR_MODEL="/none")
     async with AsyncExitStack() as stack:
-        with pytest.raises(ConfigInvalid, match=r"ASR_MODEL=/none .*TELLERLINE_ASR_DEVICE=cpu"):
-            await ears.recognizer(stack, read_settings(ASR_MODEL="/none"), Metrics())
+        for loading in (None, ears.begun(none)):
+            with pytest.raises(ConfigInvalid, match=r"ASR_MODEL=/none .*TELLERLINE_ASR_DEVICE=cpu"):
+                await ears.recognizer(stack, none, Metrics(), loading)
 
         def refuses(*_: object, **__: object) -> None:
             raise ValueError("Invalid CPU ISA: NONE")
@@ -121,6 +123,20 @@ async def test_a_recogniser_that_does_not_start_is_named(monkeypatch: pytest.Mon
         monkeypatch.setattr(ears, "load", refuses)
         with pytest.raises(ConfigInvalid, match="Invalid CPU ISA"):
             await ears.recognizer(stack, read_settings(), Metrics())
+
+
+async def test_a_recogniser_that_was_begun_is_loaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[FakeRecognizer] = []
+
+    def load(*_: object, **__: object) -> FakeRecognizer:
+        loaded.append(FakeRecognizer(""))
+        return loaded[0]
+
+    monkeypatch.setattr(ears, "load", load)
+    async with AsyncExitStack() as stack:
+        begun = ears.begun(read_settings())
+        assert await ears.recognizer(stack, read_settings(), Metrics(), begun) is loaded[0]
+    assert len(loaded) == 1
 
 
 def test_the_databases_usual_spelling_of_encryption_is_its_drivers() -> None:

@@ -43,5 +43,12 @@ async def test_listening_leaves_the_event_loop_free() -> None:
             await asyncio.sleep(0)
         assert listening.result() == model.probabilities(VadState(), frames)
         assert beats > 2
+        state, beats = VadState(), 0
+        for start in range(0, frames.size, VAD_FRAME):
+            listening = asyncio.create_task(model.listen(state, frames[start : start + VAD_FRAME]))
+            while not listening.done():
+                beats += 1
+                await asyncio.sleep(0)
+        assert beats >= frames.size // VAD_FRAME
     finally:
         model.close()

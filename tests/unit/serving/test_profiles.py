@@ -137,7 +137,7 @@ def test_kubernetes_is_ready_only_when_the_doctor_is_and_only_for_the_gateway(na
     assert set(documents) >= {"Deployment", "Service", "NetworkPolicy"}
     pod = documents["Deployment"]["spec"]["template"]["spec"]
     engine, doctor = pod["containers"]
-    assert doctor["readinessProbe"]["exec"]["command"] == ["test", "-f", "/ready/warm"]
+    assert doctor["readinessProbe"]["exec"]["command"] == ["python", "-c", "open('/ready/warm')"]
     assert "readinessProbe" not in engine
     (limits,) = engine["resources"]["limits"].items()
     assert limits == (("google.com/tpu", 4) if "tpu" in name else ("nvidia.com/gpu", 1))

@@ -21,7 +21,6 @@ from services.understanding.fast.asides.reasons import (
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.ruleset.grammar import BANKING
 from services.understanding.fast.words.left import unknown
-from services.understanding.fast.words.vocabulary import vocabulary
 
 _RULE: Final = RuleId("intents.background@1")
 _ACTS: Final = (*VERBS, "pay", "lock", "unlock", "card_opens")
@@ -37,8 +36,8 @@ def background(clause: ClauseSpan) -> bool:
 
     What is denied in it is of a subject's own, and nothing that the caller wants, or in words of no rule of ours.
     """
-    grammar, reading = clause.grammar, clause.reading
-    vetoes = vetoes_met(grammar, reading, clause.start, clause.end) & NO_REASON
+    reading = clause.reading
+    vetoes = vetoes_met(clause, clause.start, clause.end) & NO_REASON
     if vetoes - {"negation"} or not 1 <= len(clause.words) <= MOST or _first(clause) < clause.end:
         return False
     if vetoes and not (clause.subject and not _is(clause, ("lead",))) and not _of_no_rule(clause):
@@ -65,11 +64,11 @@ def called(clause: ClauseSpan) -> Understood | None:
     """The payee whose name is all that a clause says, where the search over all the words found nobody: "mom"."""
     words, (begin, stop) = clause.words, clause.points
     alone = 1 <= len(words) <= _MOST_OF_A_NAME and all(word.isalpha() for word in words)
-    if clause.find is None or clause.heard.payees is not None or not alone:
+    if clause.find_payee is None or clause.heard.payees is not None or not alone:
         return None
-    said = clause.heard.transcript.text[begin:stop]
-    match = clause.find(said)
-    related = any(kin(clause.grammar, clause.reading, at) for at in clause.places)
+    said = clause.text[begin:stop]
+    match = clause.find_payee(said)
+    related = any(kin(clause, at) for at in clause.places)
     sure = match is not None and match.outcome is MatchOutcome.CLEAR
     clear = sure and match is not None and (related or match.candidates[0].score >= EXACT)
     if match is None or match.choice is None or not clear:
@@ -121,7 +120,7 @@ def _of_no_rule(clause: ClauseSpan) -> bool:
 
 def _owned(clause: ClauseSpan) -> bool:
     """Whether a thing of the caller's own is named in it."""
-    nouns = vocabulary(clause.grammar, clause.context)
+    nouns = clause.nouns
     rows = clause.reading.phrases(nouns.trie)
     edges = (edge for at in clause.places for edge in rows[at])
     return any(nouns.nouns[edge.symbol].id is not None for edge in edges)

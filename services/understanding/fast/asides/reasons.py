@@ -4,21 +4,17 @@ A reason is left out only where it is of a subject's own and has no part of an o
 """
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.ids import BillId, PayeeId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Slot, SlotName, Understood
+from schemas.intent import Evidence, Intent, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import Span, SpanKind
 from services.understanding.fast.patterns.lattice import Edge
-from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import elapsed
-from services.understanding.fast.words.reading import UtteranceLattice
-from services.understanding.fast.words.vocabulary import vocabulary
 
-FindPayee = Callable[[str], PayeeMatch | None]
 RULE: Final = RuleId("intents.loose@1")
 NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
 """Vetoes with which a clause is no mere reason."""
@@ -38,16 +34,21 @@ _FAR: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class ClauseSpan:
-    """Units `start` … `end` of an utterance, and all that is asked to tell what they say."""
+class ClauseSpan(Hearing):
+    """Units `start` … `end` of an utterance."""
 
-    grammar: Grammar
-    heard: Annotation
-    context: Context
-    reading: UtteranceLattice
     start: int
     end: int
-    find: FindPayee | None
+
+    @classmethod
+    def within(cls, hearing: Hearing, start: int, end: int) -> "ClauseSpan":
+        """Those units of what was heard."""
+        return cls(hearing.grammar, hearing.heard, hearing.context, hearing.reading, hearing.find_payee, start, end)
+
+    @classmethod
+    def whole(cls, hearing: Hearing) -> "ClauseSpan":
+        """All of them."""
+        return cls.within(hearing, 0, len(hearing.reading.words))
 
     @property
     def places(self) -> range:
@@ -67,16 +68,16 @@ class ClauseSpan:
     @property
     def subject(self) -> bool:
         """Whether they begin with a subject: a word for one, or the one who was named."""
-        return self.words[0] in self.grammar.words.subjects or _named(self.heard, self.reading, self.start)
+        return self.words[0] in self.grammar.words.subjects or self.named
 
     @property
     def named(self) -> bool:
         """Whether they begin with the one who was named."""
-        return _named(self.heard, self.reading, self.start)
+        return _named(self, self.start)
 
     def acts(self) -> bool:
         """Whether there is a verb of sending among them."""
-        return acts(self.grammar, self.reading, self.start, self.end)
+        return acts(self, self.start, self.end)
 
 
 def reason(clause: ClauseSpan) -> bool:
@@ -118,29 +119,28 @@ def _favoured(clause: ClauseSpan, at: int) -> bool:
 
 def by_itself(clause: ClauseSpan, span: Span) -> bool:
     """Whether a number counts nothing that is named behind it: it may be an amount."""
-    text = clause.heard.transcript.text
+    text = clause.text
     return span.kind in NUMBERS and not text[span.end :].lstrip()[:1].isalpha()
 
 
 def another_named(clause: ClauseSpan) -> bool:
     """Whether a payee is named that the search over all the words did not find."""
-    grammar, reading, find = clause.grammar, clause.reading, clause.find
+    grammar, reading, find = clause.grammar, clause.reading, clause.find_payee
     match, units, words = clause.heard.payees, reading.units, reading.words
     if match is None or find is None:
         return False
     free = [at for at in clause.places if at not in reading.taken and words[at].isalpha()]
     free = [at for at in free if not grammar.phrases.not_names.begins((words[at],), 0)]
-    bare = len(clause.words) <= _BARE and kin(grammar, reading, clause.end - 1)  # "my landlord", and nothing else
+    bare = len(clause.words) <= _BARE and kin(clause, clause.end - 1)  # "my landlord", and nothing else
     names = [at for at in free if bare or not grammar.trie.begins(words, at)][:_MOST_NAMES]
-    found = (find(clause.heard.transcript.text[units.starts[at] : units.ends[at]]) for at in names)
+    found = (find(clause.text[units.starts[at] : units.ends[at]]) for at in names)
     return any(one is not None and one.choice is not None and one.choice != match.choice for one in found)
 
 
-def own_bill(
-    grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int
-) -> tuple[Edge, BillId] | None:
+def own_bill(hearing: Hearing, start: int, end: int) -> tuple[Edge, BillId] | None:
     """The one bill of the caller's own that units `start` … `end` name, and no account beside it."""
-    words, nouns, own = reading.words, vocabulary(grammar, context), grammar.symbols.get("own")
+    grammar, reading = hearing.grammar, hearing.reading
+    words, nouns, own = reading.words, hearing.nouns, grammar.symbols.get("own")
     rows = reading.phrases(nouns.trie)
     named = [(e, nouns.nouns[e.symbol]) for at in range(start, end) for e in rows[at] if e.end <= end]
     bills = {noun.id for _, noun in named if noun.kind == "bill" and noun.id is not None}
@@ -154,10 +154,9 @@ def own_bill(
     return (edge, BillId(str(noun.id))) if mine and words[before] not in grammar.words.others else None
 
 
-def bill_slot(heard: Annotation, reading: UtteranceLattice, edge: Edge, bill: BillId, rule: RuleId) -> Slot[BillId]:
+def bill_slot(hearing: Hearing, edge: Edge, bill: BillId, rule: RuleId) -> Slot[BillId]:
     """The bill, as it was named."""
-    first, last = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
-    return Slot(bill, Evidence(first, last, heard.transcript.text[first:last], rule))
+    return Slot(bill, hearing.said(edge.start, edge.end, rule))
 
 
 def tells(clause: ClauseSpan, at: int) -> bool:
@@ -168,7 +167,7 @@ def tells(clause: ClauseSpan, at: int) -> bool:
 def names_a_part(clause: ClauseSpan, at: int) -> bool:
     """Whether an account, a bill, a card or a time is named at unit `at`."""
     grammar, reading = clause.grammar, clause.reading
-    rules, nouns, word = grammar.accounts, vocabulary(grammar, clause.context), reading.words[at]
+    rules, nouns, word = grammar.accounts, clause.nouns, reading.words[at]
     if reading.phrases(rules.places)[at]:
         return True
     if any(nouns.nouns[edge.symbol].id is not None for edge in reading.phrases(nouns.trie)[at]):
@@ -177,50 +176,53 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
     return timed and word not in grammar.words.passing
 
 
-def acts(grammar: Grammar, reading: UtteranceLattice, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
+def acts(hearing: Hearing, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
-    verbs = {grammar.symbols[name] for name in names}
-    if reading.lattice.said().isdisjoint(verbs):
+    verbs = {hearing.grammar.symbols[name] for name in names}
+    if hearing.reading.lattice.said().isdisjoint(verbs):
         return False
-    return any(e.symbol in verbs for at in range(start, end) for e in reading.lattice.edges(at) if e.end <= end)
+    return any(e.symbol in verbs for at in range(start, end) for e in hearing.reading.lattice.edges(at) if e.end <= end)
 
 
-def named(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, find: FindPayee | None) -> PayeeMatch | None:
+def named(hearing: Hearing) -> PayeeMatch | None:
     """The one who is named clearly: as the search over all the words found, else by a name alone."""
-    match = heard.payees
-    if match is not None and (alone := _alone(match)) is not None:
-        return replace(match, outcome=MatchOutcome.CLEAR, choice=alone)
-    if match is not None or find is None:
-        return None
-    units, text = reading.units, heard.transcript.text
+    if hearing.heard.payees is not None or hearing.find_payee is None:
+        return clearly_named(hearing)
+    grammar, reading = hearing.grammar, hearing.reading
+    units, text = reading.units, hearing.text
     free = [at for at, word in enumerate(reading.words) if at not in reading.taken and word.isalpha()]
     free = [at for at in free if not grammar.phrases.not_names.begins((reading.words[at],), 0)]
     unknown = [at for at in free if not grammar.trie.begins(reading.words, at)]
-    family = [at for at in free if kin(grammar, reading, at)]
+    family = [at for at in free if kin(hearing, at)]
     for at in (*unknown[:_MOST_NAMES], *family[:_MOST_NAMES]):
-        found = find(_OWNS.sub("", text[units.starts[at] : units.ends[at]]))
+        found = hearing.find_payee(_OWNS.sub("", text[units.starts[at] : units.ends[at]]))
         if found is not None and found.choice is not None:
             return replace(found, start=units.starts[at], end=units.ends[at])
     return None
 
 
-def kin(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+def clearly_named(hearing: Hearing) -> PayeeMatch | None:
+    """The one whom the search over all the words found clearly."""
+    match = hearing.heard.payees
+    alone = _alone(match) if match is not None else None
+    return replace(match, outcome=MatchOutcome.CLEAR, choice=alone) if match is not None and alone is not None else None
+
+
+def kin(hearing: Hearing, at: int) -> bool:
     """Whether a word tells who someone is to the caller: "mom's"."""
-    symbol = grammar.symbols.get("family")
-    return any(edge.symbol == symbol for edge in reading.lattice.edges(at))
+    symbol = hearing.grammar.symbols.get("family")
+    return any(edge.symbol == symbol for edge in hearing.reading.lattice.edges(at))
 
 
-def with_payee(
-    found: Understood, heard: Annotation, reading: UtteranceLattice, grammar: Grammar, find: FindPayee | None
-) -> Understood:
+def with_payee(hearing: Hearing, found: Understood) -> Understood:
     """`found` with the one who was named in the reason for it, where the order itself says "him" or "her"."""
     if found.intent is not Intent.TRANSFER_MONEY or SlotName.PAYEE not in found.missing:
         return found
     if any(mention.slot is not SlotName.DATE for mention in found.unresolved):
         return found
-    if not grammar.words.them.intersection(reading.words):
+    if not hearing.grammar.words.them.intersection(hearing.reading.words):
         return found
-    match = named(grammar, heard, reading, find)
+    match = named(hearing)
     if match is None or match.choice is None:
         return found
     evidence = Evidence(match.start, match.end, match.heard, RULE)
@@ -229,9 +231,9 @@ def with_payee(
     return replace(found, slots=given, missing=missing, payees=match)
 
 
-def _named(heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
-    match = heard.payees
-    return match is not None and _alone(match) is not None and match.start == reading.units.starts[at]
+def _named(hearing: Hearing, at: int) -> bool:
+    match = hearing.heard.payees
+    return match is not None and _alone(match) is not None and match.start == hearing.reading.units.starts[at]
 
 
 def _alone(match: PayeeMatch) -> PayeeId | None:

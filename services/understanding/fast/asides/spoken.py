@@ -22,7 +22,6 @@ from services.understanding.fast.asides.reasons import (
 from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.words.slots import money_of
-from services.understanding.fast.words.vocabulary import vocabulary
 
 _VERBS: Final = (*VERBS, "pay", "puts")
 _NEAR: Final = 4
@@ -45,7 +44,7 @@ def owing(clause: ClauseSpan) -> Understood | None:
     grammar, heard, reading = clause.grammar, clause.heard, clause.reading
     if not grammar.words.owing.intersection(clause.words) or clause.acts() or not clause.subject:
         return None
-    nouns = vocabulary(grammar, clause.context)
+    nouns = clause.nouns
     owned = (nouns.nouns[e.symbol] for at in clause.places for e in reading.phrases(nouns.trie)[at])
     if any(noun.kind == "account" and noun.id is not None for noun in owned):
         return None  # "i want 200 taken out of savings" is an order's part
@@ -58,7 +57,7 @@ def owing(clause: ClauseSpan) -> Understood | None:
     if any(grammar.phrases.twists.scan(reading.words, at) for at in free):
         return None
     said = sums[0]
-    match = named(grammar, heard, reading, clause.find)
+    match = named(clause)
     inside = match is not None and begin <= match.start and match.end <= stop
     evidence = Evidence(said.start, said.end, said.surface, said.rule)
     payee = (
@@ -132,15 +131,15 @@ def spoken_of(clause: ClauseSpan) -> Understood | None:
     parts |= set() if clause.context.idle else {SpanKind.DATE}  # asked: "the electric, and do it tomorrow"
     if any(span.kind in parts and span.start < stop and begin < span.end for span in heard.spans):
         return None
-    owned = own_bill(grammar, clause.context, reading, clause.start, clause.end)
+    owned = own_bill(clause, clause.start, clause.end)
     found = (owned if said[0] in grammar.words.subjects else None) or _first_billed(clause)
     if found is None:
         return None  # "my sister's water bill"
     edge, bill = found
     omitted = grammar.words.omitted.intersection(reading.words[clause.start : edge.start])
-    if acts(grammar, reading, edge.end if omitted else clause.start, clause.end):
+    if acts(clause, edge.end if omitted else clause.start, clause.end):
         return None
-    slots = Slots(bill=bill_slot(heard, reading, edge, bill, OWING))
+    slots = Slots(bill=bill_slot(clause, edge, bill, OWING))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 
@@ -168,7 +167,7 @@ def _alone(clause: ClauseSpan) -> bool:
 
 def _bills(clause: ClauseSpan, at: int) -> list[tuple[Edge, str]]:
     """The bills of the caller's that are named at unit `at`, by their kind or by the company that sends them."""
-    biller, nouns = clause.grammar.symbols["biller"], vocabulary(clause.grammar, clause.context)
+    biller, nouns = clause.grammar.symbols["biller"], clause.nouns
     edges = [(edge, nouns.nouns[edge.symbol]) for edge in clause.reading.phrases(nouns.trie)[at]]
     found = [(edge, noun.id) for edge, noun in edges if noun.kind == "bill" and noun.id is not None]
     sent = [(edge, edge.value) for edge in clause.reading.lattice.edges(at) if edge.symbol == biller]

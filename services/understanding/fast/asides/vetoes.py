@@ -2,35 +2,35 @@
 
 from typing import Final
 
-from services.understanding.fast.ruleset.grammar import ALLOWED, Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.ruleset.grammar import ALLOWED
+from services.understanding.fast.words.hearing import Hearing
 
 _QUESTION: Final = "question"
 _ASKING: Final = frozenset({"how", "whether"})
 """Questions that stop even an order in words of its own beside them."""
 
 
-def vetoes_met(
-    rules: Grammar, reading: UtteranceLattice, start: int, end: int, known: frozenset[int] = frozenset()
-) -> set[str]:
+def vetoes_met(hearing: Hearing, start: int, end: int, known: frozenset[int] = frozenset()) -> set[str]:
     """The vetoes met on the way from unit `start` to `end`, but for those that begin in `known` ones."""
     found: set[str] = set()
-    at, guards = start, reading.longest(rules.guards)
+    grammar, taken = hearing.grammar, hearing.reading.taken
+    at, guards = start, hearing.reading.longest(grammar.guards)
     while at < end:
         stop, symbols = guards[at]
-        if at in reading.taken or at in known or not symbols:
+        if at in taken or at in known or not symbols:
             at += 1
         elif ALLOWED in symbols:
             at = stop
         else:
-            found.update(rules.guard_names[symbol] for symbol in symbols)
+            found.update(grammar.guard_names[symbol] for symbol in symbols)
             at += 1
     return found if found.isdisjoint(_ASKING) else found | {_QUESTION}
 
 
-def goes_over(rules: Grammar, reading: UtteranceLattice, text: str, at: int) -> bool:
+def goes_over(hearing: Hearing, at: int) -> bool:
     """Whether a veto's words begin before unit `at` and go on behind it without a pause: "no | need to"."""
-    if not 0 < at < len(reading.words) or text[reading.units.ends[at - 1] : reading.units.starts[at]].strip():
+    reading = hearing.reading
+    if not 0 < at < len(reading.words) or hearing.text[reading.units.ends[at - 1] : reading.units.starts[at]].strip():
         return False
-    guards = reading.longest(rules.guards)
+    guards = reading.longest(hearing.grammar.guards)
     return any(guards[begin][0] > at and ALLOWED not in guards[begin][1] and guards[begin][1] for begin in range(at))

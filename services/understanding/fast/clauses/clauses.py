@@ -12,8 +12,8 @@ from typing import Final
 from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from services.understanding.fast.clauses.joining import OWING, TOLD, joint
 from services.understanding.fast.patterns.lattice import Trie
-from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.lexicon import OTHER
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.reading import UtteranceLattice
 
 _ENDS: Final = re.compile("[.?!;:…。？！；—–]")
@@ -38,21 +38,21 @@ class Clauses:
     unread: tuple[tuple[int, int], ...]
 
 
-def sentences(text: str, reading: UtteranceLattice, start: int = 0) -> list[tuple[int, int]]:
+def sentences(hearing: Hearing, start: int = 0) -> list[tuple[int, int]]:
     """Ranges of units from `start` on between the marks that end sentences."""
-    return _cut(text, reading, _ENDS, start, len(reading.words))
+    return _cut(hearing, _ENDS, start, len(hearing.reading.words))
 
 
-def pauses(text: str, reading: UtteranceLattice, start: int, end: int) -> list[tuple[int, int]]:
+def pauses(hearing: Hearing, start: int, end: int) -> list[tuple[int, int]]:
     """Ranges of units between commas."""
-    return _cut(text, reading, _PAUSES, start, end)
+    return _cut(hearing, _PAUSES, start, end)
 
 
-def _cut(text: str, reading: UtteranceLattice, marks: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
-    units, begin = reading.units, start
+def _cut(hearing: Hearing, marks: re.Pattern[str], start: int, end: int) -> list[tuple[int, int]]:
+    units, begin = hearing.reading.units, start
     found: list[tuple[int, int]] = []
     for at in range(start + 1, end):
-        if at not in reading.within and marks.search(text, units.ends[at - 1], units.starts[at]):
+        if at not in hearing.reading.within and marks.search(hearing.text, units.ends[at - 1], units.starts[at]):
             found.append((begin, at))
             begin = at
     return [*found, (begin, end)]
@@ -72,13 +72,14 @@ def bare(asides: Trie, reading: UtteranceLattice, start: int, end: int) -> tuple
     return start, end
 
 
-def introduced(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> int:
+def introduced(hearing: Hearing, start: int, end: int) -> int:
     """Where the words go on behind a caller's own name at their beginning: "my name is alex and"."""
-    symbol = grammar.symbols.get(_INTRODUCES)
+    reading = hearing.reading
+    symbol = hearing.grammar.symbols.get(_INTRODUCES)
     at = max((e.end for e in reading.lattice.edges(start) if e.symbol == symbol), default=start) if start < end else end
     if at == start:
         return start
-    stop, other = at, grammar.symbols[OTHER]
+    stop, other = at, hearing.grammar.symbols[OTHER]
     while stop < min(end, at + _NAME) and (
         stop in reading.taken or all(e.symbol == other for e in reading.lattice.edges(stop))
     ):
@@ -99,19 +100,17 @@ def only(meant: Trie, asides: Trie, words: tuple[str, ...]) -> bool:
     return found
 
 
-def parted(
-    conjunctions: Trie, read: Callable[[int, int], Clauses], text: str, reading: UtteranceLattice, start: int, end: int
-) -> list[Clauses] | None:
+def parted(hearing: Hearing, read: Callable[[int, int], Clauses], start: int, end: int) -> list[Clauses] | None:
     """A sentence cut in two at a comma or a conjunction, if more of it can be read so."""
-    pieces = pauses(text, reading, start, end)
+    pieces = pauses(hearing, start, end)
     if len(cut := pieces) > 2 and len(cut) <= MAX_CLAUSES:  # noqa: PLR2004 - two are tried below
         each = [read(*piece) for piece in cut]
         if not any(part.unread for part in each):
             return each
     cuts = [(begin, begin) for begin, _ in pieces[1:]]
     for at in range(start + 1, end - 1):
-        stop, symbols = conjunctions.longest(reading.words, at)
-        if symbols and stop < end and at not in reading.taken:
+        stop, symbols = hearing.grammar.phrases.conjunctions.longest(hearing.reading.words, at)
+        if symbols and stop < end and at not in hearing.reading.taken:
             cuts.append((at, stop))
     best: list[Clauses] | None = None
     for at, stop in cuts:

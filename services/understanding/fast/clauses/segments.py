@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from services.understanding.fast.clauses.clauses import READING, Clauses, pauses
-from services.understanding.fast.patterns.lattice import Trie
-from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.hearing import Hearing
 
 MAX_CUTS: Final = 8
 """Places at which one sentence is cut."""
@@ -16,28 +14,24 @@ _Cost = tuple[int, int]
 """Units that nobody read, and pieces."""
 
 
-def segmented(
-    conjunctions: Trie, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
-) -> list[Clauses] | None:
+def segmented(hearing: Hearing, read: Read, start: int, end: int) -> list[Clauses] | None:
     """The pieces of units `start` … `end`, in order; None where there is no place to cut, or two amounts are named."""
-    return _best(list(_places(conjunctions, text, reading, start, end)), read, start, end)
+    return _best(list(_places(hearing, start, end)), read, start, end)
 
 
-def run_on(
-    grammar: Grammar, read: Read, text: str, reading: UtteranceLattice, start: int, end: int
-) -> list[Clauses] | None:
+def run_on(hearing: Hearing, read: Read, start: int, end: int) -> list[Clauses] | None:
     """The pieces, cut also where a clause begins without mark or conjunction, as recognisers write.
 
     None if any is left unread, for what stood before may have governed it.
     """
-    places = dict(_places(grammar.phrases.conjunctions, text, reading, start, end))
-    places |= {at: at for at in range(start + 1, end) if at not in places and begins(grammar, reading, at)}
-    subjects = grammar.words.subjects
+    places = dict(_places(hearing, start, end))
+    places |= {at: at for at in range(start + 1, end) if at not in places and begins(hearing, at)}
+    subjects = hearing.grammar.words.subjects
 
     def told(begin: int, stop: int) -> Clauses:
         """A piece; what is nothing of an order has a subject of its own, and is no "maybe" to what follows."""
         made = read(begin, stop)
-        idle = not made.read and not made.unread and subjects.isdisjoint(reading.words[begin:stop])
+        idle = not made.read and not made.unread and subjects.isdisjoint(hearing.reading.words[begin:stop])
         return Clauses((), ((begin, stop),)) if idle else made
 
     found = _best(sorted(places.items()), told, start, end)
@@ -46,8 +40,9 @@ def run_on(
     return found
 
 
-def begins(grammar: Grammar, reading: UtteranceLattice, at: int) -> bool:
+def begins(hearing: Hearing, at: int) -> bool:
     """Whether a clause of its own begins at unit `at`, and not one that the word before it governs: "he thinks i"."""
+    grammar, reading = hearing.grammar, hearing.reading
     words, classes = reading.words, grammar.words
     before = words[at - 1]
     if {at - 1, at} <= reading.within or before in classes.governing:
@@ -86,10 +81,11 @@ def unread(pieces: list[Clauses]) -> int:
     return sum(last - first for piece in pieces for first, last in piece.unread)
 
 
-def corrects(grammar: Grammar, reading: UtteranceLattice) -> bool:
+def corrects(hearing: Hearing) -> bool:
     """Whether words that announce a correction stand behind the first number, day or payee."""
+    reading = hearing.reading
     places = range(min(reading.taken, default=0) + 1, len(reading.words))
-    repairs = reading.phrases(grammar.accounts.repairs)
+    repairs = reading.phrases(hearing.grammar.accounts.repairs)
     return any(repairs[at] for at in places if at not in reading.taken)
 
 
@@ -98,15 +94,13 @@ def _amounts(pieces: list[Clauses]) -> int:
     return sum(u.slots.amount is not None for piece in pieces for u in piece.read)
 
 
-def _places(
-    conjunctions: Trie, text: str, reading: UtteranceLattice, start: int, end: int
-) -> Iterator[tuple[int, int]]:
+def _places(hearing: Hearing, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Where a piece ends and the next one begins, in order."""
-    marked = {begin for begin, _ in pauses(text, reading, start, end)} - {start}
+    marked = {begin for begin, _ in pauses(hearing, start, end)} - {start}
     at = start + 1
     while at < end:
-        stop, symbols = conjunctions.longest(reading.words, at)
-        joins = bool(symbols) and stop < end and at not in reading.taken
+        stop, symbols = hearing.grammar.phrases.conjunctions.longest(hearing.reading.words, at)
+        joins = bool(symbols) and stop < end and at not in hearing.reading.taken
         if joins or at in marked:
             yield at, stop if joins else at
         at = max(stop if joins else at, at + 1)

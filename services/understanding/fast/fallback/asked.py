@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import Annotation, Intent, Route, Slot, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.asides.reasons import bill_slot, own_bill
-from services.understanding.fast.ruleset.grammar import TROUBLE, Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
-from services.understanding.fast.words.vocabulary import vocabulary
+from services.understanding.fast.ruleset.grammar import TROUBLE
+from services.understanding.fast.words.hearing import Hearing
 
 RULE: Final = RuleId("intents.asked@1")
 _ELSE: Final = "asks_else"
@@ -21,10 +20,9 @@ _BESIDE: Final = frozenset({SpanKind.MONEY, SpanKind.PERCENT, SpanKind.DIGITS})
 _SURE: Final = 0.8
 
 
-def asked(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
-) -> Understood | None:
+def asked(hearing: Hearing, vetoes: set[str]) -> Understood | None:
     """The balance, or the bill, that is asked about; never in a language whose rules have no such cues."""
+    grammar, heard, reading = hearing.grammar, hearing.heard, hearing.reading
     let = {"question"} if grammar.spaced else {"question", "past"}
     if _ELSE not in grammar.symbols or vetoes - let or any(s.kind in _BESIDE for s in heard.spans):
         return None
@@ -34,13 +32,11 @@ def asked(
     trouble = any(edge.symbol == TROUBLE for edges in reading.phrases(grammar.routing) for edge in edges)
     if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)}):
         return None
-    due = symbols["bill_cue"] in said and (
-        grammar.spaced or symbols["billed"] in said or not _card(grammar, context, reading)
-    )
-    if due and (found := own_bill(grammar, context, reading, 0, size)) is not None:
-        slots = Slots(bill=bill_slot(heard, reading, *found, RULE))
+    due = symbols["bill_cue"] in said and (grammar.spaced or symbols["billed"] in said or not _card(hearing))
+    if due and (found := own_bill(hearing, 0, size)) is not None:
+        slots = Slots(bill=bill_slot(hearing, *found, RULE))
         return _found(Intent.BILL_INQUIRY, slots, heard)
-    accounts = _accounts(grammar, heard, context, reading)
+    accounts = _accounts(hearing)
     cued = (
         symbols["balance_cue"] in said
         and symbols["billed"] not in said
@@ -52,25 +48,21 @@ def asked(
     return _found(Intent.BALANCE_INQUIRY, slots, heard)
 
 
-def of_its_bill(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
-) -> Understood:
+def of_its_bill(hearing: Hearing, found: Understood) -> Understood:
     """What is asked about bills, with the one of the caller's own that is named, wherever in the words it stands."""
     if found.intent is not Intent.BILL_INQUIRY or found.slots.bill is not None:
         return found
-    if (named := own_bill(grammar, context, reading, 0, len(reading.words))) is None:
+    if (named := own_bill(hearing, 0, len(hearing.reading.words))) is None:
         return found
-    return replace(found, slots=replace(found.slots, bill=bill_slot(heard, reading, *named, RULE)))
+    return replace(found, slots=replace(found.slots, bill=bill_slot(hearing, *named, RULE)))
 
 
-def of_its_account(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
-) -> Understood:
+def of_its_account(hearing: Hearing, found: Understood) -> Understood:
     """A balance that is asked for, with the one own account that is named, where the words that were read name none."""
     open_ = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not found.unresolved
-    if grammar.spaced or not open_:
+    if hearing.grammar.spaced or not open_:
         return found
-    accounts = _accounts(grammar, heard, context, reading)
+    accounts = _accounts(hearing)
     return replace(found, slots=Slots(account=next(iter(accounts.values())))) if len(accounts) == 1 else found
 
 
@@ -78,24 +70,21 @@ def _found(intent: Intent, slots: Slots, heard: Annotation) -> Understood:
     return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=heard.payees)
 
 
-def _card(grammar: Grammar, context: Context, reading: UtteranceLattice) -> bool:
+def _card(hearing: Hearing) -> bool:
     """Whether a card is named: of one much else may be asked than what is billed."""
-    nouns = vocabulary(grammar, context)
-    edges = (edge for edges in reading.phrases(nouns.trie) for edge in edges)
+    nouns = hearing.nouns
+    edges = (edge for edges in hearing.reading.phrases(nouns.trie) for edge in edges)
     return any(nouns.nouns[edge.symbol].kind == "card" for edge in edges)
 
 
-def _accounts(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
-) -> dict[str, Slot[AccountId]]:
+def _accounts(hearing: Hearing) -> dict[str, Slot[AccountId]]:
     """The caller's own accounts that are named, none of them said to be another's."""
-    nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
+    nouns, reading = hearing.nouns, hearing.reading
     found: dict[str, Slot[AccountId]] = {}
     for at in range(len(reading.words)):
         for edge in reading.phrases(nouns.trie)[at]:
             noun = nouns.nouns[edge.symbol]
-            others = at and reading.words[at - 1] in grammar.words.others
+            others = at and reading.words[at - 1] in hearing.grammar.words.others
             if noun.kind == "account" and noun.id is not None and not others:
-                start, end = units.starts[at], units.ends[edge.end - 1]
-                found[noun.id] = Slot(AccountId(noun.id), Evidence(start, end, text[start:end], RULE))
+                found[noun.id] = Slot(AccountId(noun.id), hearing.said(at, edge.end, RULE))
     return found

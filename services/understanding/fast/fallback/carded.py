@@ -7,13 +7,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from schemas.ids import CardId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.fast.asides.reasons import PARTS
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.loose import commanded
-from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
-from services.understanding.fast.words.vocabulary import Noun, vocabulary
+from services.understanding.fast.words.hearing import Hearing
+from services.understanding.fast.words.vocabulary import Noun
 
 RULE: Final = RuleId("intents.carded@1")
 _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
@@ -32,9 +31,10 @@ _ANY: Final = frozenset({"a", "an"})
 _POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
 
 
-def carded(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+def carded(hearing: Hearing) -> Understood | None:
     """The card that is to be locked or unlocked; never in a language whose rules have no such cues."""
-    if not _CUES.keys() <= grammar.symbols.keys() or any(span.kind in PARTS for span in heard.spans):
+    grammar, reading = hearing.grammar, hearing.reading
+    if not _CUES.keys() <= grammar.symbols.keys() or any(span.kind in PARTS for span in hearing.heard.spans):
         return None
     names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
     size, words = len(reading.words), reading.words
@@ -43,14 +43,14 @@ def carded(grammar: Grammar, heard: Annotation, context: Context, reading: Utter
     cues = [edge for at in range(size) for edge in reading.lattice.edges(at) if edge.symbol in names]
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
-    if not wanted or (stops := vetoes_met(grammar, reading, 0, size, places) & _STOPS) - _TELLING:
+    if not wanted or (stops := vetoes_met(hearing, 0, size, places) & _STOPS) - _TELLING:
         return None
-    cards = own_cards(grammar, heard, context, reading)
+    cards = own_cards(hearing)
     if cards is None or len(cards) > 1 or not (cards or CALLED.intersection(words)):
         return None
     verb = "unlock" if "unlock" in wanted else "lock"
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
-    asked = commanded(grammar, heard, reading, verb) or (ends and commanded(grammar, heard, reading, _STOPPING))
+    asked = commanded(hearing, verb) or (ends and commanded(hearing, _STOPPING))
     if stops and not asked:
         return None
     ordered = len(wanted) == 1 and len(cards) == 1 and asked and not stops
@@ -64,26 +64,23 @@ def of_a_card(intent: Intent, cards: Mapping[str, Slot[CardId]], route: Route, r
     return Understood(intent, slots, missing=missing, route=route, confidence=SURE, rule=rule)
 
 
-def _of_another(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
+def _of_another(hearing: Hearing, at: int) -> bool:
     """Whether the word before a card makes it somebody's, or any: "my sister's", "a"."""
-    word, said = reading.words[at], heard.transcript.text[reading.units.starts[at] : reading.units.ends[at]]
-    return word in grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
+    word, said = hearing.reading.words[at], hearing.said(at, at + 1, RULE).surface
+    return word in hearing.grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
 
 
-def own_cards(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
-) -> dict[str, Slot[CardId]] | None:
+def own_cards(hearing: Hearing) -> dict[str, Slot[CardId]] | None:
     """The caller's own cards that are named; None where one is said to be another's."""
-    nouns, units, text = vocabulary(grammar, context), reading.units, heard.transcript.text
+    nouns, reading = hearing.nouns, hearing.reading
     found: dict[str, Slot[CardId]] = {}
     for at in range(len(reading.words)):
         named = [(e, nouns.nouns[e.symbol]) for e in reading.phrases(nouns.trie)[at]]
         named += [(e, e.value) for e in reading.lattice.edges(at) if isinstance(e.value, Noun)]  # by its digits
         named = [(edge, noun) for edge, noun in named if noun.kind == CARD]
-        if (named or reading.words[at] in CALLED) and at and _of_another(grammar, heard, reading, at - 1):
+        if (named or reading.words[at] in CALLED) and at and _of_another(hearing, at - 1):
             return None
         for edge, noun in named:
             if noun.id is not None:
-                start, end = units.starts[at], units.ends[edge.end - 1]
-                found[noun.id] = Slot(CardId(noun.id), Evidence(start, end, text[start:end], RULE))
+                found[noun.id] = Slot(CardId(noun.id), hearing.said(at, edge.end, RULE))
     return found

@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId, RuleId
-from schemas.intent import Annotation, Evidence, Intent, Route, Slot, Understood
+from schemas.intent import Evidence, Intent, Route, Slot, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.freeform.cued import period_of
 from services.understanding.fast.patterns.units import in_nouns
-from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.hearing import Hearing
 
 TAKEN: Final = READING | {Intent.HUMAN_HANDOFF}
 STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
@@ -36,12 +35,13 @@ def taken(found: Understood | None) -> bool:
     return not found.unresolved and found.then is None
 
 
-def told_before(grammar: Grammar, found: Understood, heard: Annotation, cut: int) -> Understood:
+def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
     """`found` behind the code point `cut`; a list with whom the money went to, right before it, and the days."""
+    heard = hearing.heard
     match, slots = heard.payees, found.slots
     if found.intent is not Intent.RECENT_TRANSACTIONS or match is None or match.choice is None or slots.payee:
         return found
-    if grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
+    if hearing.grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
     payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RuleId("intents.tails@1")))
     days = [each for each in heard.spans if each.kind is SpanKind.DATE]
@@ -49,10 +49,11 @@ def told_before(grammar: Grammar, found: Understood, heard: Annotation, cut: int
     return replace(found, slots=replace(slots, payee=payee, period=period), payees=match)
 
 
-def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> tuple[int, ...]:
+def begins_behind(hearing: Hearing) -> tuple[int, ...]:
     """The units at which what is wanted may begin, behind others that ask for nothing and name no sum."""
-    does, size = {grammar.symbols[name] for name in _DOES}, len(reading.words)
-    sums = {span.start for span in heard.spans if span.kind is SpanKind.MONEY}
+    reading = hearing.reading
+    does, size = {hearing.grammar.symbols[name] for name in _DOES}, len(reading.words)
+    sums = {span.start for span in hearing.heard.spans if span.kind is SpanKind.MONEY}
     found: list[int] = []
     for at in range(1, min(size - _LEAST, _MOST) + 1):
         acts = any(e.symbol in does and e.end - e.start >= _SHORTEST for e in reading.lattice.edges(at - 1))
@@ -64,9 +65,11 @@ def begins_behind(grammar: Grammar, heard: Annotation, reading: UtteranceLattice
     return tuple(found)
 
 
-def ends_in_order(grammar: Grammar, reading: UtteranceLattice, verbs: tuple[str, ...] = _ORDERS) -> bool:
+def ends_in_order(hearing: Hearing, verbs: tuple[str, ...] = _ORDERS) -> bool:
     """Whether the utterance ends in a verb that is asked for, of sending or of `verbs`."""
-    symbols, size = {grammar.symbols[name] for name in verbs if name in grammar.symbols}, len(reading.words)
+    reading = hearing.reading
+    size, known = len(reading.words), hearing.grammar.symbols
+    symbols = {known[name] for name in verbs if name in known}
     if reading.lattice.said().isdisjoint(symbols):
         return False
     return any(e.symbol in symbols and e.end == size for at in range(size) for e in reading.lattice.edges(at))

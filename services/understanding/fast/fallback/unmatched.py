@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
@@ -21,7 +21,6 @@ from services.understanding.fast.freeform.cued import barred, cued, offered
 from services.understanding.fast.freeform.loose import billed, ordered, plain
 from services.understanding.fast.freeform.told import (
     STOPS,
-    FindPayee,
     against,
     answer,
     own_accounts,
@@ -38,6 +37,7 @@ from services.understanding.fast.matching.remainder import (
 )
 from services.understanding.fast.ruleset.grammar import INQUIRING, Grammar
 from services.understanding.fast.ruleset.meanings import SERIOUS, named_for
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.words.reading import UtteranceLattice
 
@@ -64,101 +64,97 @@ class Unmatched:
 
     def meaning(
         self,
-        heard: Annotation,
-        context: Context,
-        reading: UtteranceLattice,
+        hearing: Hearing,
         vetoes: tuple[RuleId, ...],
-        find: FindPayee | None,
     ) -> Understood:
         """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
-        if (first := self._before_all(heard, context, reading)) is not None:
+        context = hearing.context
+        if (first := self._before_all(hearing)) is not None:
             return first
-        stopped, vetoes = self._stopped(reading, vetoes)
+        stopped, vetoes = self._stopped(hearing, vetoes)
         named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
-        all_told = cache(partial(told, self._grammar, heard, context, reading, self._currency, find))
+        all_told = cache(partial(told, hearing, self._currency))
         slots = Slots() if stopped & STOPS else all_told()
-        route, intent = route_unmatched(self._grammar, heard, reading, stopped, told=slots != Slots())
+        route, intent = route_unmatched(hearing, stopped, told=slots != Slots())
         orders = context.terms.awaited in ORDERS
-        wished = person_offered(self._grammar, reading, stopped) if orders else None
-        if orders and (wished := wished or self._asking(heard, context, reading, slots)) is not None:
+        wished = person_offered(hearing, stopped) if orders else None
+        if orders and (wished := wished or self._asking(hearing, slots)) is not None:
             return replace(wished, vetoes=named)
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
-            found = None if stopped & STOPS else answer(heard, context, slots)
+            found = None if stopped & STOPS else answer(hearing.heard, context, slots)
             if found is not None:
-                return self._with_words(heard, context, reading, found, (slots, find))
+                return self._with_words(hearing, found, slots)
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
-            loose = None if stopped or not self._grammar.spaced else ordered(self._grammar, heard, reading, slots)
-            if (found := self._unasked(heard, context, reading, stopped, loose)) is not None:
+            loose = None if stopped or not self._grammar.spaced else ordered(hearing, slots)
+            if (found := self._unasked(hearing, stopped, loose)) is not None:
                 return found
-            offer = self._offered(heard, context, reading, all_told)
+            offer = self._offered(hearing, all_told)
             if offer is not None and intent in {None, Intent.QNA, offer[0]}:
                 (intent, slots), route = offer, Route.EXTRACT
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
-        objects = self._consent.objects(reading.units) or against(self._grammar, heard, context, reading)
-        if intent is None and orders and (objects or self._other(heard, reading, context, stopped)):
+        objects = self._consent.objects(hearing.reading.units) or against(hearing)
+        if intent is None and orders and (objects or self._other(hearing, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
-        return self._settled(heard, context, reading, Understood(intent, slots, route=route, vetoes=named))
+        return self._settled(hearing, Understood(intent, slots, route=route, vetoes=named))
 
-    def _before_all(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+    def _before_all(self, hearing: Hearing) -> Understood | None:
         """A moment that is wanted; what ends in taking back what waits; a fraud, where anything is awaited."""
-        if not context.code and (wait := holding(self._grammar, heard, reading)) is not None:
+        context, words = hearing.context, hearing.reading.words
+        if not context.code and (wait := holding(hearing)) is not None:
             return wait
-        if context.terms.awaited in ORDERS and self._taken_back(reading.words):  # "i already paid her, never mind"
-            return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, payees=heard.payees)
-        return None if context.idle else alarmed(self._grammar, heard, context, reading)
+        if context.terms.awaited in ORDERS and self._taken_back(words):  # "i already paid her, never mind"
+            return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, payees=hearing.heard.payees)
+        return None if context.idle else alarmed(hearing)
 
     def _taken_back(self, words: tuple[str, ...]) -> bool:
         """Whether the last words call off what was said."""
         scan, size = self._grammar.accounts.withdrawing.scan, len(words)
         return self._grammar.spaced and any(edge.end == size for at in range(size) for edge in scan(words, at))
 
-    def _stopped(self, reading: UtteranceLattice, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
+    def _stopped(self, hearing: Hearing, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""
-        stopped = vetoes_met(self._grammar, reading, 0, len(reading.words))
-        if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(self._grammar, reading):
+        stopped = vetoes_met(hearing, 0, len(hearing.reading.words))
+        if self._grammar.endings is not None and stopped == {"past"} and ends_in_order(hearing):
             return set(), ()
         return stopped, vetoes
 
-    def _settled(self, heard: Annotation, context: Context, reading: UtteranceLattice, meant: Understood) -> Understood:
+    def _settled(self, hearing: Hearing, meant: Understood) -> Understood:
         """With what was told that such an intent may have, and what is named in it that stays open."""
+        heard, reading = hearing.heard, hearing.reading
         intent, slots, route = meant.intent, meant.slots, meant.route
         serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots()
         guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, serious)
-        own = own_accounts(self._grammar, context, reading) if not (guessed.source or guessed.target) else ()
+        own = own_accounts(hearing) if not (guessed.source or guessed.target) else ()
         mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
             mentions = ()
         found = replace(meant, slots=guessed, payees=heard.payees)
         left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
-        used = route is Route.EXTRACT or context.asked is SlotName.PAYEE  # by the model, or as the answer
+        used = route is Route.EXTRACT or hearing.context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
-        if route is Route.EXTRACT and context.idle:
+        if route is Route.EXTRACT and hearing.context.idle:
             beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
-            unread = (*unread, *bills_beside(self._grammar, heard, context, reading, found), *beside)
+            unread = (*unread, *bills_beside(hearing, found), *beside)
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))
 
-    def _offered(
-        self, heard: Annotation, context: Context, reading: UtteranceLattice, all_told: Callable[[], Slots]
-    ) -> tuple[Intent, Slots] | None:
+    def _offered(self, hearing: Hearing, all_told: Callable[[], Slots]) -> tuple[Intent, Slots] | None:
         """An order to ask about, where nothing speaks against one; accounts stay mentions: their part is open."""
-        if self._grammar.endings is None or barred(self._grammar, heard, reading):
+        if self._grammar.endings is None or barred(hearing):
             return None
         slots = replace(all_told(), source=None, target=None)
-        return offered(self._grammar, heard, context, reading, slots)
+        return offered(hearing, slots)
 
     def _with_words(
         self,
-        heard: Annotation,
-        context: Context,
-        reading: UtteranceLattice,
+        hearing: Hearing,
         found: Understood,
-        told_with: tuple[Slots, FindPayee | None],
+        slots: Slots,
     ) -> Understood:
         """An answer, with the words beside its values that say something more; the payee's name once more does not."""
-        slots, find = told_with
-        unread = unread_words(self._grammar, heard, context, reading)
+        find = hearing.find_payee
+        unread = unread_words(hearing)
         words = [each for each in unread if says(self._grammar, each) and not in_a_slot(each, slots)]
         name = slots.payee.evidence.surface if slots.payee is not None and not self._grammar.spaced else ""
         words = [each for each in words if each.surface not in name]  # 「佐藤です、佐藤健」
@@ -167,51 +163,50 @@ class Unmatched:
             best = [one.candidates[0] if one is not None and one.candidates else None for one in named]
             same = [one is not None and one.id == slots.payee.value and one.score > _SAME for one in best]
             words = [each for each, alike in zip(words, same, strict=True) if not alike]
-        beside = Leftover((*words, *sums_beside(heard, reading, slots)))
-        return settled(self._grammar.accounts, heard, reading.units, found, beside)
+        beside = Leftover((*words, *sums_beside(hearing, slots)))
+        return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, beside)
 
-    def _other(self, heard: Annotation, reading: UtteranceLattice, context: Context, stopped: set[str]) -> bool:
+    def _other(self, hearing: Hearing, stopped: set[str]) -> bool:
         """Whether words that were not understood name a value or a part of an order, without a yes before them.
 
         Or something is told of it that was, or is not, after words that announce as much: "oh wait, he has paid me".
         """
+        reading = hearing.reading
         announced = self._hesitating(reading.words)
         if max(self._consent.begins(reading.units), default=0) > announced:
             return False
         if announced and stopped & _TELLS:
             return True
-        named = heard.payees is not None and heard.payees.outcome is MatchOutcome.CLEAR
+        named = hearing.heard.payees is not None and hearing.heard.payees.outcome is MatchOutcome.CLEAR
         parts = self._grammar.accounts.parts
         spoken_of = any(reading.phrases(parts))
-        return named or spoken_of or names_a_value(self._grammar, reading, context)
+        return named or spoken_of or names_a_value(hearing)
 
-    def _asking(
-        self, heard: Annotation, context: Context, reading: UtteranceLattice, slots: Slots
-    ) -> Understood | None:
+    def _asking(self, hearing: Hearing, slots: Slots) -> Understood | None:
         """What is asked about the order that waits: it is read again where its payee is asked about, else answered."""
-        if slots == Slots() and self._asks(heard, context, reading):
-            return Understood(Intent.QNA, route=Route.QNA, payees=heard.payees)
-        if self._asks_who(heard, context, reading):
-            return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, payees=heard.payees)
+        if slots == Slots() and self._asks(hearing):
+            return Understood(Intent.QNA, route=Route.QNA, payees=hearing.heard.payees)
+        if self._asks_who(hearing):
+            return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, payees=hearing.heard.payees)
         return None
 
-    def _asks(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+    def _asks(self, hearing: Hearing) -> bool:
         """Whether something is asked about the order that waits, and no other value of it is named."""
-        if heard.payees is not None or names_a_value(self._grammar, reading, context):
+        if hearing.heard.payees is not None or names_a_value(hearing):
             return False
-        return self._inquires(reading)
+        return self._inquires(hearing.reading)
 
-    def _asks_who(self, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+    def _asks_who(self, hearing: Hearing) -> bool:
         """Whether it is asked if the payee is the one who is read back: "is that the ken at harbour federal"."""
-        match, phrases = heard.payees, self._grammar.phrases
-        if match is None or match.choice is None or heard.spans or not self._inquires(reading):
+        match, phrases = hearing.heard.payees, self._grammar.phrases
+        if match is None or match.choice is None or hearing.heard.spans or not self._inquires(hearing.reading):
             return False
         marks = (phrases.objecting, phrases.relative, self._grammar.accounts.repairs)
-        if any(any(reading.phrases(trie)) for trie in marks):
+        if any(any(hearing.reading.phrases(trie)) for trie in marks):
             return False
         own = next(each.display_name for each in match.candidates if each.id == match.choice)
         alone = sum(each.display_name == own for each in match.candidates) == 1  # of two of one name it may be either
-        return alone and own in context.terms.names
+        return alone and own in hearing.context.terms.names
 
     def _inquires(self, reading: UtteranceLattice) -> bool:
         begin = self._hesitating(reading.words)
@@ -230,19 +225,17 @@ class Unmatched:
 
     def _unasked(
         self,
-        heard: Annotation,
-        context: Context,
-        reading: UtteranceLattice,
+        hearing: Hearing,
         stopped: set[str],
         loose: Understood | None,
     ) -> Understood | None:
         """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
         rules = self._grammar
-        if loose is not None and plain(rules, reading, loose.slots):
-            return settled(rules.accounts, heard, reading.units, loose, Leftover())
-        paid = billed(rules, heard, context, reading) if rules.spaced and not stopped - _LED_UP else None
-        found = paid or carded(rules, heard, context, reading)
-        if found is None and not only_asks(rules, heard, reading, stopped):
-            found = alarmed(rules, heard, context, reading)
-        found = found or parting(rules, heard, reading, stopped) or asked(rules, heard, context, reading, stopped)
-        return found or cued(rules, heard, context, reading, stopped)
+        if loose is not None and plain(hearing, loose.slots):
+            return settled(rules.accounts, hearing.heard, hearing.reading.units, loose, Leftover())
+        paid = billed(hearing) if rules.spaced and not stopped - _LED_UP else None
+        found = paid or carded(hearing)
+        if found is None and not only_asks(hearing, stopped):
+            found = alarmed(hearing)
+        found = found or parting(hearing, stopped) or asked(hearing, stopped)
+        return found or cued(hearing, stopped)

@@ -6,16 +6,15 @@ Nothing here moves money: an order is offered with what was told of it, and only
 from typing import Any, Final
 
 from schemas.ids import AccountId, CardId, RuleId
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import DateValue, Span, SpanKind
 from services.understanding.fast.asides.reasons import PARTS, bill_slot, own_bill
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import pauses, sentences
 from services.understanding.fast.patterns.lattice import FILLER
-from services.understanding.fast.ruleset.grammar import BANKING, Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
-from services.understanding.fast.words.vocabulary import vocabulary
+from services.understanding.fast.ruleset.grammar import BANKING
+from services.understanding.fast.words.hearing import Hearing
 
 RULE: Final = RuleId("intents.cued@1")
 _SURE: Final = 0.8
@@ -39,44 +38,40 @@ _LAST: Final = 16
 """Units from the end at which a goodbye begins, at most."""
 
 
-def cued(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
-) -> Understood | None:
+def cued(hearing: Hearing, vetoes: set[str]) -> Understood | None:
     """A card, a list, a person, help or a goodbye that cues speak for; never in a language whose rules have none."""
-    if grammar.endings is None:
+    if hearing.grammar.endings is None:
         return None
-    if _dropped(grammar, heard, context, reading):
+    if _dropped(hearing):
         return Understood(Intent.CANCEL, route=Route.FAST, confidence=_SURE, rule=RULE)
-    found = _carded(grammar, heard, context, reading)
-    if found is not None or any(span.kind in PARTS - {SpanKind.DATE} for span in heard.spans):
+    found = _carded(hearing)
+    if found is not None or any(span.kind in PARTS - {SpanKind.DATE} for span in hearing.heard.spans):
         return found
-    return _listed(grammar, heard, context, reading, vetoes) or _social(grammar, heard, reading, vetoes)
+    return _listed(hearing, vetoes) or _social(hearing, vetoes)
 
 
-def offered(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, slots: Slots
-) -> tuple[Intent, Slots] | None:
+def offered(hearing: Hearing, slots: Slots) -> tuple[Intent, Slots] | None:
     """What may be ordered where not all was read: money for somebody, or a bill, with what was told of it."""
     told = [slot for slot in (slots.amount, slots.payee) if slot is not None]
-    if len(told) > 1 or (told and _said(grammar, reading, _SENDING)):
+    if len(told) > 1 or (told and _said(hearing, _SENDING)):
         return Intent.TRANSFER_MONEY, slots
-    alone, size = _by_itself(grammar, heard, reading, told), len(reading.words)
-    bill = own_bill(grammar, context, reading, 0, size) if slots.payee is None or alone else None
-    if bill is None or not (alone or _said(grammar, reading, _PAYING)):
+    alone, size = _by_itself(hearing, told), len(hearing.reading.words)
+    bill = own_bill(hearing, 0, size) if slots.payee is None or alone else None
+    if bill is None or not (alone or _said(hearing, _PAYING)):
         return (Intent.TRANSFER_MONEY, slots) if alone else None
-    return Intent.BILL_PAYMENT, Slots(bill=bill_slot(heard, reading, *bill, RULE))
+    return Intent.BILL_PAYMENT, Slots(bill=bill_slot(hearing, *bill, RULE))
 
 
-def _by_itself(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, told: list[Slot[Any]]) -> bool:
+def _by_itself(hearing: Hearing, told: list[Slot[Any]]) -> bool:
     """Whether a name or a sum is all that is said, but for courtesies."""
-    match = heard.payees
+    match, reading = hearing.heard.payees, hearing.reading
     places = [(each.evidence.start, each.evidence.end) for each in told]
-    if match is not None and match.outcome is MatchOutcome.ASK and not heard.spans:
+    if match is not None and match.outcome is MatchOutcome.ASK and not hearing.heard.spans:
         places.append((match.start, match.end))
     place = reading.units.covering(*places[0]) if len(places) == 1 else None
     if place is None:
         return False
-    said = {grammar.symbols[name] for name in (*_CLOSING, "person")} | {FILLER}
+    said = {hearing.grammar.symbols[name] for name in (*_CLOSING, "person")} | {FILLER}
     size, reached = len(reading.words), {0}
     for at in range(size):
         if at in reached:
@@ -86,34 +81,35 @@ def _by_itself(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, t
     return size in reached
 
 
-def barred(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> bool:
+def barred(hearing: Hearing) -> bool:
     """Whether a word speaks against an order: some anywhere, others where a value or a verb of it is said, or last."""
-    size, text = len(reading.words), heard.transcript.text
-    if vetoes_met(grammar, reading, 0, size) & _AGAINST:
+    reading, size = hearing.reading, len(hearing.reading.words)
+    if vetoes_met(hearing, 0, size) & _AGAINST:
         return True
-    verbs = {grammar.symbols[name] for name in (*_SENDING, *_PAYING)}
-    clauses = [clause for piece in sentences(text, reading) for clause in pauses(text, reading, *piece)]
+    verbs = {hearing.grammar.symbols[name] for name in (*_SENDING, *_PAYING)}
+    clauses = [clause for piece in sentences(hearing) for clause in pauses(hearing, *piece)]
     for start, end in clauses:
         told = end == size or any(
             at in reading.taken or any(edge.symbol in verbs for edge in reading.lattice.edges(at))
             for at in range(start, end)
         )
-        if told and vetoes_met(grammar, reading, start, end):
+        if told and vetoes_met(hearing, start, end):
             return True
     return False
 
 
-def _said(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> bool:
+def _said(hearing: Hearing, names: tuple[str, ...]) -> bool:
     """Whether one of the lists or verbs is said anywhere."""
-    return not reading.lattice.said().isdisjoint(grammar.symbols[name] for name in names)
+    return not hearing.reading.lattice.said().isdisjoint(hearing.grammar.symbols[name] for name in names)
 
 
-def _last(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -> str:
+def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
     """Which of the verbs ends the utterance, but for words that only plead; the longest; "" if none does."""
-    symbols = {grammar.symbols[name]: name for name in names}
+    reading = hearing.reading
+    symbols = {hearing.grammar.symbols[name]: name for name in names}
     if reading.lattice.said().isdisjoint(symbols):
         return ""
-    closing = {grammar.symbols[name] for name in _CLOSING} | {FILLER}
+    closing = {hearing.grammar.symbols[name] for name in _CLOSING} | {FILLER}
     ends, size = {len(reading.words)}, len(reading.words)
     for at in range(size - 1, -1, -1):
         if any(edge.symbol in closing and edge.end in ends for edge in reading.lattice.edges(at)):
@@ -125,85 +121,81 @@ def _last(grammar: Grammar, reading: UtteranceLattice, names: tuple[str, ...]) -
     return ""
 
 
-def _carded(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+def _carded(hearing: Hearing) -> Understood | None:
     """The one card that is named, where the last words ask that it be locked, or opened again."""
-    verb = _last(grammar, reading, tuple(_LOCKING))
-    size, nouns = len(reading.words), vocabulary(grammar, context)
+    heard, reading = hearing.heard, hearing.reading
+    verb = _last(hearing, tuple(_LOCKING))
+    nouns = hearing.nouns
     if not verb or any(span.kind is SpanKind.MONEY for span in heard.spans):
         return None
-    if vetoes_met(grammar, reading, 0, size) & _STOPS:
+    if vetoes_met(hearing, 0, len(reading.words)) & _STOPS:
         return None
     found: dict[str, Slot[CardId]] = {}
     for edge in (edge for edges in reading.phrases(nouns.trie) for edge in edges):
         noun = nouns.nouns[edge.symbol]
         if noun.kind == "card" and noun.id is not None:
-            start, end = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
-            found[noun.id] = Slot(CardId(noun.id), Evidence(start, end, heard.transcript.text[start:end], RULE))
+            found[noun.id] = Slot(CardId(noun.id), hearing.said(edge.start, edge.end, RULE))
     if len(found) != 1:
         return None
     slots = Slots(card=next(iter(found.values())))
-    billing = _said(grammar, reading, ("pay_noun", "billed"))  # 支払いを止めたい: its payments, and not the card
+    billing = _said(hearing, ("pay_noun", "billed"))  # 支払いを止めたい: its payments, and not the card
     route = Route.CLARIFY if billing else Route.FAST
     return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=heard.payees)
 
 
-def _dropped(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+def _dropped(hearing: Hearing) -> bool:
     """Whether an order was begun in an earlier clause, or by its deed, and the last words drop it."""
-    size = len(reading.words)
-    last = pauses(heard.transcript.text, reading, 0, size)[-1][0] or _sent(grammar, heard, reading)
-    if _last(grammar, reading, _ORDERING):
+    size = len(hearing.reading.words)
+    last = pauses(hearing, 0, size)[-1][0] or _sent(hearing)
+    if _last(hearing, _ORDERING):
         return False
-    if not _names(grammar, context, reading, 0, last) or _names(grammar, context, reading, last, size):
+    if not _names(hearing, 0, last) or _names(hearing, last, size):
         return False
-    if _said(grammar, reading, ("drops_else",)) or heard.transcript.text.rstrip().endswith(_ASKS):
+    if _said(hearing, ("drops_else",)) or hearing.text.rstrip().endswith(_ASKS):
         return False
-    cue = grammar.symbols["drop_cue"]
+    cue = hearing.grammar.symbols["drop_cue"]
     ends = range(max(last, size - _LAST), size)
-    return any(edge.symbol == cue for at in ends for edge in reading.lattice.edges(at))
+    return any(edge.symbol == cue for at in ends for edge in hearing.reading.lattice.edges(at))
 
 
-def _sent(grammar: Grammar, heard: Annotation, reading: UtteranceLattice) -> int:
+def _sent(hearing: Hearing) -> int:
     """Behind the last deed that is named: 「送るの」, or before one denied at the end; 0 if there is none."""
-    deed, denied = grammar.symbols["deed"], grammar.patterns.denied_deed.search(heard.transcript.text)
+    grammar, reading = hearing.grammar, hearing.reading
+    deed, denied = grammar.symbols["deed"], grammar.patterns.denied_deed.search(hearing.text)
     ends = [e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed]
     place = reading.units.covering(*denied.span()) if denied is not None else None
     return max(ends, default=place[0] if place is not None else 0)
 
 
-def _names(grammar: Grammar, context: Context, reading: UtteranceLattice, start: int, end: int) -> bool:
+def _names(hearing: Hearing, start: int, end: int) -> bool:
     """Whether a value, or a thing of the caller's own, is named among the units."""
-    nouns = vocabulary(grammar, context)
+    nouns, reading = hearing.nouns, hearing.reading
     return not reading.taken.isdisjoint(range(start, end)) or any(
         nouns.nouns[edge.symbol].id is not None for edges in reading.phrases(nouns.trie)[start:end] for edge in edges
     )
 
 
-def _listed(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, vetoes: set[str]
-) -> Understood | None:
+def _listed(hearing: Hearing, vetoes: set[str]) -> Understood | None:
     """What moved on the account, where the last words ask to be told."""
-    if vetoes & {"conditional", "recurring", "reported", "trouble"} or not _said(grammar, reading, ("history_cue",)):
+    if vetoes & {"conditional", "recurring", "reported", "trouble"} or not _said(hearing, ("history_cue",)):
         return None
-    if _said(grammar, reading, ("asks_else_listed",)) or not _last(grammar, reading, _TELLING):
+    if _said(hearing, ("asks_else_listed",)) or not _last(hearing, _TELLING):
         return None
-    days = [span for span in heard.spans if span.kind is SpanKind.DATE]
+    days = [span for span in hearing.heard.spans if span.kind is SpanKind.DATE]
     if len(days) > 1:
         return Understood(Intent.RECENT_TRANSACTIONS, route=Route.CLARIFY, confidence=_SURE, rule=RULE)
-    slots = Slots(period=period_of(days), account=_account(grammar, heard, context, reading))
+    slots = Slots(period=period_of(days), account=_account(hearing))
     return Understood(Intent.RECENT_TRANSACTIONS, slots, route=Route.FAST, confidence=_SURE, rule=RULE)
 
 
-def _account(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
-) -> Slot[AccountId] | None:
+def _account(hearing: Hearing) -> Slot[AccountId] | None:
     """The one account of the caller's that is named."""
-    nouns = vocabulary(grammar, context)
-    edges = [edge for begun in reading.phrases(nouns.trie) for edge in begun]
+    nouns = hearing.nouns
+    edges = [edge for begun in hearing.reading.phrases(nouns.trie) for edge in begun]
     named = [(nouns.nouns[e.symbol].id, e) for e in edges if nouns.nouns[e.symbol].kind == "account"]
     if len({id_ for id_, _ in named}) != 1 or named[0][0] is None:
         return None
-    start, end = reading.units.starts[named[0][1].start], reading.units.ends[named[0][1].end - 1]
-    return Slot(AccountId(named[0][0]), Evidence(start, end, heard.transcript.text[start:end], RULE))
+    return Slot(AccountId(named[0][0]), hearing.said(named[0][1].start, named[0][1].end, RULE))
 
 
 def period_of(days: list[Span]) -> Slot[DateValue] | None:
@@ -214,20 +206,22 @@ def period_of(days: list[Span]) -> Slot[DateValue] | None:
     return None
 
 
-def _social(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, vetoes: set[str]) -> Understood | None:
+def _social(hearing: Hearing, vetoes: set[str]) -> Understood | None:
     """Somebody to speak to, what can be asked for, or a goodbye, where nothing of an order is said."""
+    heard, reading = hearing.heard, hearing.reading
     size = len(reading.words)
     if heard.payees is not None and heard.payees.choice is not None:
         return None
-    if _said(grammar, reading, ("human",)) and not vetoes & _STOPS and _last(grammar, reading, ("talk_do", "reach_do")):
+    if _said(hearing, ("human",)) and not vetoes & _STOPS and _last(hearing, ("talk_do", "reach_do")):
         return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
-    banking = any(e.symbol == BANKING for edges in reading.phrases(grammar.routing) for e in edges)
+    banking = any(e.symbol == BANKING for edges in reading.phrases(hearing.grammar.routing) for e in edges)
     if banking or heard.spans:
         return None
-    if _said(grammar, reading, ("help_cue",)):
+    if _said(hearing, ("help_cue",)):
         return Understood(Intent.HELP, route=Route.FAST, confidence=_SURE, rule=RULE)
     begun = range(max(0, size - _LAST), size)
-    parting = any(e.symbol == grammar.symbols["goodbye_cue"] for at in begun for e in reading.lattice.edges(at))
+    goodbye = hearing.grammar.symbols["goodbye_cue"]
+    parting = any(e.symbol == goodbye for at in begun for e in reading.lattice.edges(at))
     if parting and not vetoes & _STOPS:
         return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
     return None

@@ -6,13 +6,12 @@ Only where every part of it is told once: one amount, one payee or own account, 
 import re
 from typing import Final
 
-from schemas.intent import Annotation, Context, Intent, Route, SlotName, Slots, Understood
+from schemas.intent import Annotation, Intent, Route, SlotName, Slots, Understood
 from schemas.span import Span
 from services.understanding.fast.asides.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.patterns.units import MAX_CHARS
-from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.hearing import Hearing
 
 _ENDS: Final = re.compile("[.?!;:,–—]")
 _IDLE: Final = ("lead", "sends", "transfer", "transfer_noun", "funds", "pronoun", "own", "account_word", "purpose")
@@ -21,19 +20,18 @@ _NEAR: Final = 4
 """Units within which the account follows that a word like "from" speaks of."""
 
 
-def commanded(
-    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, verb: str = "sends", before: int = MAX_CHARS
-) -> bool:
+def commanded(hearing: Hearing, verb: str = "sends", before: int = MAX_CHARS) -> bool:
     """Whether a verb of that list is asked for: where a clause begins, or behind a lead that begins there.
 
     It begins `before` that code point. Never in a language whose rules have no such list.
     """
+    grammar, reading = hearing.grammar, hearing.reading
     if not {verb, "lead"} <= grammar.symbols.keys():
         return False
     does, led = grammar.symbols[verb], {grammar.symbols["lead"], FILLER}
     words = reading.words
     places = [at for at in range(len(words)) if reading.units.starts[at] < before]
-    begins = {at for at in places if _cut(heard, reading, at)}
+    begins = {at for at in places if _cut(hearing, at)}
     for at in places:
         if (words[at],) in grammar.words.joins:
             begins.add(at + 1)
@@ -47,31 +45,33 @@ def commanded(
     return False
 
 
-def ordered(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slots: Slots) -> Understood | None:
+def ordered(hearing: Hearing, slots: Slots) -> Understood | None:
     """The transfer that was asked for, if `slots` tell enough of it and no word twists them."""
     if slots.amount is None and slots.payee is None:
         return None
-    if _twisted(grammar, heard, reading, slots) or not commanded(grammar, heard, reading):
+    if _twisted(hearing, slots) or not commanded(hearing):
         return None
-    return order_of(slots, heard)
+    return order_of(slots, hearing.heard)
 
 
-def _twisted(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, slots: Slots) -> bool:
+def _twisted(hearing: Hearing, slots: Slots) -> bool:
     """Whether there is a number, a time, a word that turns parts around, or a repair behind a part."""
-    if any(span.kind in NUMBERS and not _holds(slots, span) for span in heard.spans):
+    reading = hearing.reading
+    if any(span.kind in NUMBERS and not _holds(slots, span) for span in hearing.heard.spans):
         return True
-    rules, size = grammar.accounts, len(reading.words)
+    rules, size = hearing.grammar.accounts, len(reading.words)
     free = [at for at in range(size) if at not in reading.taken]
-    if any(trie.scan(reading.words, at) for at in free for trie in (grammar.phrases.twists, rules.times)):
+    if any(trie.scan(reading.words, at) for at in free for trie in (hearing.grammar.phrases.twists, rules.times)):
         return True
-    if slots.payee is not None and sent_from(grammar, reading, slots.payee.evidence.start):
+    if slots.payee is not None and sent_from(hearing, slots.payee.evidence.start):
         return True
     first = min(e.start for slot in (slots.amount, slots.payee) if slot is not None for e in (slot.evidence,))
     return any(rules.repairs.scan(reading.words, at) for at in free if reading.units.starts[at] > first)
 
 
-def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
+def plain(hearing: Hearing, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside an order."""
+    grammar, reading = hearing.grammar, hearing.reading
     idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
     starts, ends = reading.units.starts, reading.units.ends
     told = [slot.evidence for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None]
@@ -86,8 +86,9 @@ def plain(grammar: Grammar, reading: UtteranceLattice, slots: Slots) -> bool:
     return len(done) == size
 
 
-def sent_from(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
+def sent_from(hearing: Hearing, start: int) -> bool:
     """Whether the one who is named is to send the money: "fifty from Emily"."""
+    grammar, reading = hearing.grammar, hearing.reading
     end = sum(1 for begin in reading.units.starts if begin < start)
     sides = grammar.words.outof | grammar.words.onto
     told = [at for at in range(max(0, end - _NEAR + 1), end) if reading.words[at] in sides]
@@ -117,20 +118,21 @@ def order_of(slots: Slots, heard: Annotation) -> Understood:
     )
 
 
-def billed(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> Understood | None:
+def billed(hearing: Hearing) -> Understood | None:
     """A bill that is asked to be paid, in words of no template: asked about, for not all of them were read."""
-    size = len(reading.words)
-    if any(span.kind in PARTS for span in heard.spans) or not commanded(grammar, heard, reading, "pay"):
+    size = len(hearing.reading.words)
+    if any(span.kind in PARTS for span in hearing.heard.spans) or not commanded(hearing, "pay"):
         return None
-    found = own_bill(grammar, context, reading, 0, size)
-    if found is None or acts(grammar, reading, 0, size, ("transfer", "carry")):
+    found = own_bill(hearing, 0, size)
+    if found is None or acts(hearing, 0, size, ("transfer", "carry")):
         return None
-    slots = Slots(bill=bill_slot(heard, reading, *found, RULE))
-    return Understood(Intent.BILL_PAYMENT, slots, route=Route.CLARIFY, confidence=0.5, rule=RULE, payees=heard.payees)
+    slots = Slots(bill=bill_slot(hearing, *found, RULE))
+    match = hearing.heard.payees
+    return Understood(Intent.BILL_PAYMENT, slots, route=Route.CLARIFY, confidence=0.5, rule=RULE, payees=match)
 
 
-def _cut(heard: Annotation, reading: UtteranceLattice, at: int) -> bool:
+def _cut(hearing: Hearing, at: int) -> bool:
     if at == 0:
         return True
-    units = reading.units
-    return _ENDS.search(heard.transcript.text, units.ends[at - 1], units.starts[at]) is not None
+    units = hearing.reading.units
+    return _ENDS.search(hearing.text, units.ends[at - 1], units.starts[at]) is not None

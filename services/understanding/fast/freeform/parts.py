@@ -5,7 +5,7 @@ from typing import Final
 from schemas.ids import AccountId, PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.understanding.fast.asides.reasons import NUMBERS, VERBS, ClauseSpan, named, names_a_part
+from services.understanding.fast.asides.reasons import NUMBERS, VERBS, ClauseSpan, clearly_named, names_a_part
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.freeform.loose import sent_from
@@ -28,7 +28,7 @@ _OF: Final = frozenset({"for", "let"})
 def parts(clause: ClauseSpan) -> Understood | None:
     """The transfer, or the parts of one, that the clause tells; None where a word of it is not read."""
     amount, payee = _amount(clause), _payee(clause)
-    if (amount is None and payee is None) or vetoes_met(clause.grammar, clause.reading, clause.start, clause.end):
+    if (amount is None and payee is None) or vetoes_met(clause, clause.start, clause.end):
         return None
     source = _source(clause)
     slots = Slots(amount=amount, payee=payee, source=source[0] if source is not None else None)
@@ -56,12 +56,12 @@ def _turned(clause: ClauseSpan, payee: Slot[PayeeId] | None) -> bool:
     """Whether the one who is named is to send the money, is spoken to, or has what is spoken of: "emily's rent"."""
     if payee is None:
         return False
-    grammar, reading, text = clause.grammar, clause.reading, clause.heard.transcript.text
+    reading = clause.reading
     behind = next((at for at in clause.places if reading.units.starts[at] >= payee.evidence.end), clause.end)
     acts = behind in _places(clause, _ACTS)
     follows = reading.words[behind] if behind < clause.end else ""
-    owns = text.startswith(_POSSESSIVES, payee.evidence.end) and follows not in _FOLLOW
-    return acts or owns or sent_from(grammar, reading, payee.evidence.start)
+    owns = clause.text.startswith(_POSSESSIVES, payee.evidence.end) and follows not in _FOLLOW
+    return acts or owns or sent_from(clause, payee.evidence.start)
 
 
 def _asked_for(clause: ClauseSpan, verbs: set[int]) -> bool:
@@ -86,7 +86,7 @@ def _amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
 
 
 def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
-    match = named(clause.grammar, clause.heard, clause.reading, None)
+    match = clearly_named(clause)
     begin, stop = clause.points
     if match is None or match.choice is None or not (begin <= match.start and match.end <= stop):
         return None
@@ -95,16 +95,13 @@ def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
 
 def _source(clause: ClauseSpan) -> tuple[Slot[AccountId], range] | None:
     """The one own account that a clause says the money comes from, and its units."""
-    reading, text = clause.reading, clause.heard.transcript.text
-    own = [(part, edge, id_) for part, edge, id_ in own_accounts(clause.grammar, clause.context, reading)]
-    inside = [each for each in own if clause.start <= each[1].start and each[1].end <= clause.end]
+    inside = [each for each in own_accounts(clause) if clause.start <= each[1].start and each[1].end <= clause.end]
     if len(inside) != 1 or inside[0][0] != "source":
         return None
     _, edge, id_ = inside[0]
-    if clause.grammar.words.outof.isdisjoint(reading.words[max(clause.start, edge.start - _NEAR) : edge.start]):
+    if clause.grammar.words.outof.isdisjoint(clause.reading.words[max(clause.start, edge.start - _NEAR) : edge.start]):
         return None
-    start, end = reading.units.starts[edge.start], reading.units.ends[edge.end - 1]
-    return Slot(AccountId(id_), Evidence(start, end, text[start:end], _RULE)), range(edge.start, edge.end)
+    return Slot(AccountId(id_), clause.said(edge.start, edge.end, _RULE)), range(edge.start, edge.end)
 
 
 def _twisted(clause: ClauseSpan, account: range) -> bool:

@@ -4,21 +4,20 @@ Asked for one, or with an order read back, callers say it in any words; what els
 words that would (a no to it, a question, a condition) are looked for first.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
-from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.payee import MatchOutcome
 from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.ruleset.accounts import DENIAL, DENIED
-from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import unknown
 from services.understanding.fast.words.reading import UtteranceLattice
 from services.understanding.fast.words.slots import money_of
-from services.understanding.fast.words.vocabulary import vocabulary
 
 RULE: Final = RuleId("intents.told@1")
 STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "thing"})
@@ -28,7 +27,6 @@ _MOST_NAMES: Final = 6
 """Words that are looked up as names, at most."""
 _AS_MUCH: Final = "も"
 """Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
-FindPayee = Callable[[str], PayeeMatch | None]
 _ALIKE: Final = 0.9975
 """How well a name has to fit that is in kana, and the whole answer."""
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
@@ -40,57 +38,52 @@ _OF: Final = ("of",)
 
 
 def told(
-    grammar: Grammar,
-    heard: Annotation,
-    context: Context,
-    reading: UtteranceLattice,
+    hearing: Hearing,
     currency: str,
-    find: FindPayee | None,
 ) -> Slots:
     """The slots that are told: each only where exactly one value for it was said; none where it is by how much."""
-    relative = context.confirming and any(reading.phrases(grammar.phrases.relative))
-    if relative or (context.confirming and not grammar.spaced and _taken_back(grammar, reading)):
+    grammar, confirming = hearing.grammar, hearing.context.confirming
+    relative = confirming and any(hearing.reading.phrases(grammar.phrases.relative))
+    if relative or (confirming and not grammar.spaced and _taken_back(hearing)):
         return Slots()
     values: dict[str, Slot[Any]] = {}
-    amounts = {slot.value: slot for slot in _amounts(grammar, heard, reading, context, currency)}
+    amounts = {slot.value: slot for slot in _amounts(hearing, currency)}
     if len(amounts) == 1:
         values["amount"] = next(iter(amounts.values()))
-    if (payee := _named(grammar, heard, context, reading, find)) is not None:
+    if (payee := _named(hearing)) is not None:
         values["payee"] = payee
     for name in ("source", "target"):
-        named = {slot.value: slot for part, slot in _accounts(grammar, heard, context, reading) if part == name}
+        named = {slot.value: slot for part, slot in _accounts(hearing) if part == name}
         if len(named) == 1:
             values[name] = next(iter(named.values()))
-    days = [span for span in heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
+    days = [span for span in hearing.heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
     if len(days) == 1 and values:
-        values["date"] = Slot(
-            days[0].value, Evidence(days[0].start, days[0].end, _surface(heard, days[0]), days[0].rule)
-        )
+        day = Evidence(days[0].start, days[0].end, _surface(hearing, days[0]), days[0].rule)
+        values["date"] = Slot(days[0].value, day)
     if "payee" in values:
         values.pop("target", None)
     return Slots(**values)
 
 
-def _taken_back(grammar: Grammar, reading: UtteranceLattice) -> bool:
+def _taken_back(hearing: Hearing) -> bool:
     """Whether a word behind all that is named takes it back: 「五万……いや、でもなあ」."""
-    undoing = reading.phrases(grammar.accounts.undoing)
+    reading = hearing.reading
+    undoing = reading.phrases(hearing.grammar.accounts.undoing)
     return any(undoing[max(reading.taken, default=len(reading.words)) + 1 :])
 
 
-def _named(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, find: FindPayee | None
-) -> Slot[PayeeId] | None:
+def _named(hearing: Hearing) -> Slot[PayeeId] | None:
     """Who was named: clearly, or, where a payee may be expected, by one payee's name letter by letter."""
-    match = heard.payees
+    context, match, find = hearing.context, hearing.heard.payees, hearing.find_payee
     if match is not None and match.outcome is MatchOutcome.CLEAR and match.choice is not None:
         return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RULE))
-    if match is None and find is not None and not grammar.spaced:
-        return _in_kana(grammar, heard, find) if context.asked in {SlotName.PAYEE, SlotName.AMOUNT} else None
+    if match is None and find is not None and not hearing.grammar.spaced:
+        return _in_kana(hearing) if context.asked in {SlotName.PAYEE, SlotName.AMOUNT} else None
     if find is None or not (context.confirming or context.asked is SlotName.PAYEE):
         return None
     found: dict[str, Slot[PayeeId]] = {}
-    units, text = reading.units, heard.transcript.text
-    for at in [at for at, word in enumerate(reading.words) if _may_name(grammar, reading, at, word)][:_MOST_NAMES]:
+    units, text = hearing.reading.units, hearing.text
+    for at in [at for at, word in enumerate(hearing.reading.words) if _may_name(hearing, at, word)][:_MOST_NAMES]:
         start, end = units.starts[at], units.ends[at]
         named = find(text[start:end])
         best = named.candidates[0] if named is not None and named.candidates else None
@@ -100,17 +93,19 @@ def _named(
     return next(iter(found.values())) if len(found) == 1 else None
 
 
-def _in_kana(grammar: Grammar, heard: Annotation, find: FindPayee) -> Slot[PayeeId] | None:
+def _in_kana(hearing: Hearing) -> Slot[PayeeId] | None:
     """Who is named by kana that are the whole answer: 「さいとうのほう」."""
-    said = grammar.patterns.name_alone.fullmatch(heard.transcript.text)
-    named = find(said["name"]) if said is not None else None
+    said = hearing.grammar.patterns.name_alone.fullmatch(hearing.text)
+    find = hearing.find_payee
+    named = find(said["name"]) if said is not None and find is not None else None
     if said is None or named is None or named.choice is None or named.candidates[0].score < _ALIKE:
         return None
     return Slot(PayeeId(named.choice), Evidence(0, said.end("name"), said["name"], RULE))
 
 
-def _may_name(grammar: Grammar, reading: UtteranceLattice, at: int, word: str) -> bool:
-    return at not in reading.taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
+def _may_name(hearing: Hearing, at: int, word: str) -> bool:
+    not_names = hearing.grammar.phrases.not_names
+    return at not in hearing.reading.taken and word.isalpha() and not not_names.begins((word,), 0)
 
 
 def _spelled(word: str, name: str) -> bool:
@@ -140,48 +135,49 @@ def as_source(found: Understood, context: Context) -> Understood:
     return replace(found, intent=Intent.CORRECT, slots=Slots(source=account), route=Route.FAST, confidence=_SURE)
 
 
-def against(grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice) -> bool:
+def against(hearing: Hearing) -> bool:
     """Whether words that nobody understood object to what waits, or name a payee or an amount that is not its own."""
+    grammar = hearing.grammar
     tries = (grammar.phrases.objecting, grammar.phrases.relative)
-    if any(any(reading.phrases(trie)) for trie in tries):
+    if any(any(hearing.reading.phrases(trie)) for trie in tries):
         return True
     if not grammar.spaced and any(
-        e.symbol in _NOT_MEANT for row in reading.phrases(grammar.accounts.repairs) for e in row
+        e.symbol in _NOT_MEANT for row in hearing.reading.phrases(grammar.accounts.repairs) for e in row
     ):
         return True
-    match, terms = heard.payees, context.terms
+    match, terms = hearing.heard.payees, hearing.context.terms
     clear = match is not None and match.outcome is MatchOutcome.CLEAR
     chosen = next((c for c in match.candidates if c.id == match.choice), None) if match is not None and clear else None
     if chosen is not None and chosen.display_name not in terms.names:
         return True
     if match is not None and match.outcome is MatchOutcome.ASK and not grammar.spaced:  # 健は健でも斉藤のほう
         return any(c.display_name not in terms.names for c in match.candidates[: match.plausible])
-    values = [v for span in heard.spans if span.kind is SpanKind.MONEY for v in span.values]
+    values = [v for span in hearing.heard.spans if span.kind is SpanKind.MONEY for v in span.values]
     return terms.amount is not None and any(
         isinstance(v, MoneyValue) and v.amount_minor != terms.amount.minor for v in values
     )
 
 
-def _of_time(grammar: Grammar, span: Span, reading: UtteranceLattice) -> bool:
+def _of_time(hearing: Hearing, span: Span) -> bool:
     """Whether it counts days, or other times, or things: "three days", もう一つ."""
+    reading = hearing.reading
     place = reading.units.covering(span.start, span.end)
     if place is None or place[1] == len(reading.words):
         return False
-    counted = (grammar.accounts.times, grammar.accounts.counters)
+    counted = (hearing.grammar.accounts.times, hearing.grammar.accounts.counters)
     return any(trie.scan(reading.words, place[1]) for trie in counted)
 
 
-def _amounts(
-    grammar: Grammar, heard: Annotation, reading: UtteranceLattice, context: Context, currency: str
-) -> Iterator[Slot[MoneyValue]]:
+def _amounts(hearing: Hearing, currency: str) -> Iterator[Slot[MoneyValue]]:
+    heard, context = hearing.heard, hearing.context
     if any(span.kind is SpanKind.DIGITS for span in heard.spans):  # "fifteen, no, five zero": none is surely the amount
         return
     spans = [span for span in heard.spans if span.kind is SpanKind.MONEY]
     if not spans and (context.asked is SlotName.AMOUNT or context.confirming):
-        spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, reading)]
-        spans = [span for span in spans if not _of_time(grammar, span, reading)]
+        spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, hearing.reading)]
+        spans = [span for span in spans if not _of_time(hearing, span)]
     for span in spans:
-        if _points_before(grammar, heard, reading, span):
+        if _points_before(hearing, span):
             continue
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
         if context.confirming and heard.transcript.text.startswith(_AS_MUCH, span.end):
@@ -189,16 +185,17 @@ def _amounts(
         if len(values) == 1 and span.ambiguity is Ambiguity.GROUPING:
             continue  # of "several hundred and fifty" only a part was read
         if len(values) == 1 or (values and context.asked is not None):
-            evidence = Evidence(span.start, span.end, _surface(heard, span), span.rule)
+            evidence = Evidence(span.start, span.end, _surface(hearing, span), span.rule)
             yield Slot(values[0], evidence, tuple(values[1:]))
 
 
-def _points_before(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, span: Span) -> bool:
+def _points_before(hearing: Hearing, span: Span) -> bool:
     """Whether words before it make of it something else: "make that one ten", "all but fifty", "two lots of fifty"."""
+    grammar, reading = hearing.grammar, hearing.reading
     place, words = reading.units.covering(span.start, span.end), grammar.words
     at = place[0] if place is not None and grammar.spaced else 0
     before = range(max(0, at - _NEAR), at)
-    numbers = [reading.units.covering(s.start, s.end) for s in heard.spans if s.kind is SpanKind.NUMBER]
+    numbers = [reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind is SpanKind.NUMBER]
     several = [p[1] for p in numbers if p is not None and p[1] in before and reading.words[slice(*p)] != words.one]
     if any(e.end == at for b in before for e in grammar.accounts.inexact.scan(reading.words, b)) or any(
         reading.words[e.end : at] == _OF for b in several for e in grammar.phrases.counted.scan(reading.words, b)
@@ -212,36 +209,30 @@ def _taken(span: Span, reading: UtteranceLattice) -> bool:
     return place is not None and place[0] in reading.taken
 
 
-def _accounts(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
-) -> Iterator[tuple[str, Slot[Any]]]:
-    text, units = heard.transcript.text, reading.units
-    for part, edge, noun in own_accounts(grammar, context, reading):
-        start, end = units.starts[edge.start], units.ends[edge.end - 1]
-        yield part, Slot(noun, Evidence(start, end, text[start:end], RULE))
+def _accounts(hearing: Hearing) -> Iterator[tuple[str, Slot[Any]]]:
+    for part, edge, noun in own_accounts(hearing):
+        yield part, Slot(noun, hearing.said(edge.start, edge.end, RULE))
 
 
-def own_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
+def own_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
     """The caller's own accounts with the part each plays, where it stands, and its id; another's account plays none."""
-    yield from (one for one in _all_accounts(grammar, context, reading) if one[0])
+    yield from (one for one in _all_accounts(hearing) if one[0])
 
 
-def others_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[Edge]:
+def others_accounts(hearing: Hearing) -> Iterator[Edge]:
     """Where accounts are named that are somebody else's, or of which no part is told."""
-    yield from (edge for part, edge, _ in _all_accounts(grammar, context, reading) if not part)
+    yield from (edge for part, edge, _ in _all_accounts(hearing) if not part)
 
 
-def unread_words(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice
-) -> tuple[Evidence, ...]:
+def unread_words(hearing: Hearing) -> tuple[Evidence, ...]:
     """Words of no rule, but for an account that is said to be another's."""
-    starts = reading.units.starts
-    named = {starts[edge.start] for edge in others_accounts(grammar, context, reading)}
-    return tuple(each for each in unknown(grammar.trie, heard, reading.units) if each.start not in named)
+    units = hearing.reading.units
+    named = {units.starts[edge.start] for edge in others_accounts(hearing)}
+    return tuple(each for each in unknown(hearing.grammar.trie, hearing.heard, units) if each.start not in named)
 
 
-def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice) -> Iterator[tuple[str, Edge, str]]:
-    nouns = vocabulary(grammar, context)
+def _all_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
+    nouns, reading, verbs = hearing.nouns, hearing.reading, hearing.grammar.words.after_verbs
     rows, at = reading.phrases(nouns.trie), 0
     while at < len(reading.words):
         if not rows[at]:
@@ -249,24 +240,21 @@ def _all_accounts(grammar: Grammar, context: Context, reading: UtteranceLattice)
             continue
         edges = [e for e in rows[at] if nouns.nouns[e.symbol].kind == "account"]
         edge = max(edges, key=lambda e: e.end, default=None)
-        verb = (
-            edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in grammar.words.after_verbs
-        )
+        verb = edge is not None and edge.end < len(reading.words) and reading.words[edge.end] in verbs
         if edge is None or verb or at in reading.taken:
             at += 1
             continue
-        part, noun = _part(grammar, reading, edge.start, edge.end), nouns.nouns[edge.symbol]
+        part, noun = _part(hearing, edge.start, edge.end), nouns.nouns[edge.symbol]
         if noun.id is not None:
             yield part, edge, noun.id
         at = edge.end
 
 
-def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> str:
+def _part(hearing: Hearing, start: int, end: int) -> str:
     """`source`, `target`, or "" where the account is another's or not meant, or a word before it leaves that open."""
+    grammar, reading = hearing.grammar, hearing.reading
     before = reading.words[max(0, start - _NEAR) : start]
-    if grammar.words.whose.intersection(reading.words[end : end + 2]) or (
-        grammar.spaced and _refused(grammar, reading, start)
-    ):
+    if grammar.words.whose.intersection(reading.words[end : end + 2]) or (grammar.spaced and _refused(hearing, start)):
         return ""
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
@@ -279,17 +267,17 @@ def _part(grammar: Grammar, reading: UtteranceLattice, start: int, end: int) -> 
     return "source"
 
 
-def _refused(grammar: Grammar, reading: UtteranceLattice, start: int) -> bool:
+def _refused(hearing: Hearing, start: int) -> bool:
     """Whether it is what is not meant: "drop the savings"."""
-    words, own = reading.words, grammar.symbols.get("own")
-    whose = start and any(edge.symbol == own and edge.end == start for edge in reading.lattice.edges(start - 1))
+    words, own = hearing.reading.words, hearing.grammar.symbols.get("own")
+    whose = start and any(edge.symbol == own and edge.end == start for edge in hearing.reading.lattice.edges(start - 1))
     ends = {start, start - 1} if whose else {start}
     return any(
         edge.symbol == DENIAL and edge.end in ends
         for at in range(max(0, start - _NEAR), start)
-        for edge in grammar.accounts.repairs.scan(words, at)
+        for edge in hearing.grammar.accounts.repairs.scan(words, at)
     )
 
 
-def _surface(heard: Annotation, span: Span) -> str:
-    return heard.transcript.text[span.start : span.end]
+def _surface(hearing: Hearing, span: Span) -> str:
+    return hearing.text[span.start : span.end]

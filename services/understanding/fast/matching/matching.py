@@ -7,9 +7,8 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import Annotation, Context, Intent, Route, SlotName, Understood
+from schemas.intent import Context, Intent, Route, SlotName, Understood
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.freeform.told import FindPayee
 from services.understanding.fast.matching.occasions import NEARNESS, applies
 from services.understanding.fast.matching.remainder import missing, owned_bill, unresolved
 from services.understanding.fast.patterns.automaton import Capture
@@ -17,6 +16,7 @@ from services.understanding.fast.ruleset.confidence import confidence
 from services.understanding.fast.ruleset.grammar import RANK, Grammar, Template
 from services.understanding.fast.ruleset.lexicon import OTHER
 from services.understanding.fast.ruleset.meanings import Rank, choose
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import settled
 from services.understanding.fast.words.reading import UtteranceLattice
 from services.understanding.fast.words.slots import Filling
@@ -26,14 +26,10 @@ _VERBAL: Final = frozenset({"refusal", "whether", "musing"})
 
 
 @dataclass(frozen=True, slots=True)
-class MatchInput:
+class MatchInput(Hearing):
     """An utterance and the templates that count in its context."""
 
-    heard: Annotation
-    context: Context
-    reading: UtteranceLattice
     enabled: frozenset[int]
-    find_payee: FindPayee | None
 
 
 class Matching:
@@ -63,7 +59,7 @@ class Matching:
         accepted = [i for i in rules.automaton.accepted(sets[end]) if i in hearing.enabled]
         if not accepted:
             return None, ()
-        stopped = vetoes_met(self._grammar, hearing.reading, start, end)
+        stopped = vetoes_met(hearing, start, end)
         vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
         made: list[tuple[Rank, Understood]] = []
         for index in accepted:
@@ -71,13 +67,9 @@ class Matching:
             if template.vetoes & stopped and (rules.spaced or not _VERBAL.isdisjoint(stopped)):
                 continue
             captures = rules.automaton.trace(lattice, sets, index, end)
-            if template.vetoes & stopped and template.vetoes & vetoes_met(
-                self._grammar, hearing.reading, start, end, self._read(captures)
-            ):
+            if template.vetoes & stopped and template.vetoes & vetoes_met(hearing, start, end, self._read(captures)):
                 continue
-            filling = Filling(
-                hearing.heard.transcript.text, hearing.reading, template.rule, self._currency, rules.accounts
-            )
+            filling = Filling(hearing.text, hearing.reading, template.rule, self._currency, rules.accounts)
             filling.take(captures)
             if filling.twice:
                 vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))
@@ -124,7 +116,7 @@ class Matching:
             unresolved=unresolved(filling.mentions, slots),
             rejected=tuple(SlotName(name) for name in template.rejects),
         )
-        found = owned_bill(self._grammar, hearing.heard, hearing.reading, found)
+        found = owned_bill(hearing, found)
         return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, filling.left())
 
     def _route(self, intent: Intent, sure: float) -> Route:

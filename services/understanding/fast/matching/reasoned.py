@@ -8,34 +8,32 @@ from schemas.intent import MONEY_MOVING, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.matching.matching import MatchInput
-from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.vocabulary import vocabulary
 
 _DOUBTED: Final = frozenset({"conditional", "recurring", "reported", "trouble", "direction", "refusal", "negation"})
 """Vetoes with which the words behind may say that the order is none: it is asked about."""
 
 
-def reasoned(grammar: Grammar, hearing: MatchInput, read: Callable[[int], Understood | None]) -> Understood | None:
+def reasoned(hearing: MatchInput, read: Callable[[int], Understood | None]) -> Understood | None:
     """What the units before a reason say, as `read` takes them; asked about where the reason may speak against it."""
-    leads, reading, heard = grammar.leads, hearing.reading, hearing.heard
+    leads, reading, text = hearing.grammar.leads, hearing.reading, hearing.text
     if leads is None or not hearing.context.idle:
         return None
-    for at in leads.reasons(heard.transcript.text, reading.units, reading.taken):
-        if _anew(grammar, hearing, at):
+    for at in leads.reasons(text, reading.units, reading.taken):
+        if _anew(hearing, at):
             return None
         found = read(at)
         if found is None or found.then is not None:
             continue
-        doubted = vetoes_met(grammar, reading, at, len(reading.words)) & _DOUBTED
-        told = doubted or leads.goes_on(heard.transcript.text, reading.units, at)
+        doubted = vetoes_met(hearing, at, len(reading.words)) & _DOUBTED
+        told = doubted or leads.goes_on(text, reading.units, at)
         return replace(found, route=Route.CLARIFY) if told and found.intent in MONEY_MOVING else found
     return None
 
 
-def _anew(grammar: Grammar, hearing: MatchInput, start: int) -> bool:
+def _anew(hearing: MatchInput, start: int) -> bool:
     """Whether the words from unit `start` on say something anew, or name a thing of the caller's own."""
-    words, nouns = hearing.reading.words, vocabulary(grammar, hearing.context)
-    tries = (grammar.accounts.repairs, grammar.accounts.undoing, grammar.accounts.not_now)
+    words, nouns, marks = hearing.reading.words, hearing.nouns, hearing.grammar.accounts
+    tries = (marks.repairs, marks.undoing, marks.not_now)
     return any(trie.scan(words, at) for at in range(start, len(words)) for trie in tries) or any(
         nouns.nouns[edge.symbol].id is not None
         for at in range(start, len(words))
@@ -44,11 +42,11 @@ def _anew(grammar: Grammar, hearing: MatchInput, start: int) -> bool:
 
 
 def named_behind(
-    grammar: Grammar, hearing: MatchInput, found: Understood | None, behind: Callable[[], Understood | None]
+    hearing: MatchInput, found: Understood | None, behind: Callable[[], Understood | None]
 ) -> Understood | None:
     """`found`, or where its payee is a name that nobody bears, what is told behind the clause that was taken for it."""
     unknown = found is not None and any(mention.slot is SlotName.PAYEE for mention in found.unresolved)
-    if not unknown or grammar.endings is None or not hearing.context.idle:
+    if not unknown or hearing.grammar.endings is None or not hearing.context.idle:
         return found
     order = behind()
     if order is None or order.unresolved or not (order.slots.payee or order.slots.target or order.slots.bill):

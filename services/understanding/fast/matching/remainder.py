@@ -5,21 +5,20 @@ from functools import lru_cache
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, SlotName, Slots, Understood
+from schemas.payee import FindPayee
 from schemas.span import SpanKind
-from services.understanding.fast.freeform.told import FindPayee
 from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.reading import UtteranceLattice
-from services.understanding.fast.words.vocabulary import vocabulary
 
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DIGITS, SpanKind.PERCENT})
 _UNREAD: Final = RuleId("intents.unread@1")
 
 
-def words_of(heard: Annotation, reading: UtteranceLattice, start: int, end: int) -> Evidence:
+def words_of(hearing: Hearing, start: int, end: int) -> Evidence:
     """The words of the units from `start` to `end`, which nothing was made of."""
-    begin, stop = reading.units.starts[start], reading.units.ends[end - 1]
-    return Evidence(begin, stop, heard.transcript.text[begin:stop], _UNREAD)
+    return hearing.said(start, end, _UNREAD)
 
 
 def valued(reading: UtteranceLattice, start: int, end: int) -> bool:
@@ -27,9 +26,9 @@ def valued(reading: UtteranceLattice, start: int, end: int) -> bool:
     return not reading.taken.isdisjoint(range(start, end))
 
 
-def names_a_value(grammar: Grammar, reading: UtteranceLattice, context: Context) -> bool:
+def names_a_value(hearing: Hearing) -> bool:
     """Whether an amount, a day or a payee is named, or an account, a card or a bill of the caller's."""
-    nouns = vocabulary(grammar, context)
+    nouns, reading = hearing.nouns, hearing.reading
     return bool(reading.taken) or any(
         nouns.nouns[edge.symbol].id is not None
         for at in range(len(reading.words))
@@ -37,20 +36,18 @@ def names_a_value(grammar: Grammar, reading: UtteranceLattice, context: Context)
     )
 
 
-def bills_beside(
-    grammar: Grammar, heard: Annotation, context: Context, reading: UtteranceLattice, found: Understood
-) -> tuple[Evidence, ...]:
+def bills_beside(hearing: Hearing, found: Understood) -> tuple[Evidence, ...]:
     """Bills that are named beside a payee or another bill, where the verb comes last: 「花子に三千円と電気代」."""
-    if grammar.spaced or found.intent not in MONEY_MOVING or not (found.slots.payee or found.slots.bill):
+    if hearing.grammar.spaced or found.intent not in MONEY_MOVING or not (found.slots.payee or found.slots.bill):
         return ()
-    nouns, taken = vocabulary(grammar, context), found.slots.bill
-    edges = (edge for at in range(len(reading.words)) for edge in nouns.trie.scan(reading.words, at))
+    nouns, words, taken = hearing.nouns, hearing.reading.words, found.slots.bill
+    edges = (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at))
     named = [
         e
         for e in edges
         if nouns.nouns[e.symbol].kind == "bill" and not (taken and nouns.nouns[e.symbol].id == taken.value)
     ]
-    said = [words_of(heard, reading, edge.start, edge.end) for edge in named]
+    said = [words_of(hearing, edge.start, edge.end) for edge in named]
     return tuple(one for one in said if not in_a_slot(one, found.slots))[:1]
 
 
@@ -73,12 +70,13 @@ def times_beside(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
     return tuple(Evidence(s.start, s.end, s.surface, s.rule) for s in times)
 
 
-def sums_beside(heard: Annotation, reading: UtteranceLattice, slots: Slots) -> tuple[Evidence, ...]:
+def sums_beside(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
     """Amounts and numbers that are in no slot, and no name either: "fifteen, no, five zero to ann"."""
+    units, taken = hearing.reading.units, hearing.reading.taken
     sums = [
         s
-        for s in heard.spans
-        if s.kind in _SUMS and (place := reading.units.covering(s.start, s.end)) and place[0] in reading.taken
+        for s in hearing.heard.spans
+        if s.kind in _SUMS and (place := units.covering(s.start, s.end)) and place[0] in taken
     ]
     each = [Evidence(s.start, s.end, s.surface, s.rule) for s in sums]
     return tuple(one for one in each if not in_a_slot(one, slots) and not _said(one, slots))
@@ -98,14 +96,15 @@ def of_the_bill(found: Understood) -> Understood:
     return replace(found, intent=Intent.CORRECT, missing=())
 
 
-def owned_bill(grammar: Grammar, heard: Annotation, reading: UtteranceLattice, found: Understood) -> Understood:
+def owned_bill(hearing: Hearing, found: Understood) -> Understood:
     """`found` with a bill that is said to be another's ("her phone bill") as one that the caller does not have."""
+    reading, others = hearing.reading, hearing.grammar.words.others
     bill = found.slots.bill
     place = reading.units.covering(bill.evidence.start, bill.evidence.end) if bill is not None else None
-    if bill is None or place is None or place[0] == 0 or reading.words[place[0] - 1] not in grammar.words.others:
+    if bill is None or place is None or place[0] == 0 or reading.words[place[0] - 1] not in others:
         return found
     start = reading.units.starts[place[0] - 1]
-    said = replace(bill.evidence, start=start, surface=heard.transcript.text[start : bill.evidence.end])
+    said = replace(bill.evidence, start=start, surface=hearing.text[start : bill.evidence.end])
     lacking = (SlotName.BILL,) if found.intent is Intent.BILL_PAYMENT else ()
     return replace(
         found,

@@ -27,7 +27,7 @@ def tells(found: Understood | None, span: ClauseSpan, matching: Matching, hearin
 
 
 def _untaken(span: ClauseSpan, matching: Matching, hearing: MatchInput) -> Clauses:
-    vetoes = vetoes_met(span.grammar, span.reading, span.start, span.end)
+    vetoes = vetoes_met(span, span.start, span.end)
     idle, hinders, left = span.context.idle, vetoes & NO_REASON, Clauses((), ((span.start, span.end),))
     found: Understood | None = None
     if idle and background(span):

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,13 +30,8 @@ class Units:
 
     def covering(self, start: int, end: int) -> tuple[int, int] | None:
         """The range of units that code points `start` … `end` touch; None when they touch none."""
-        first = next((i for i, e in enumerate(self.ends) if e > start), None)
-        if first is None or self.starts[first] >= end:
-            return None
-        last = first
-        while last + 1 < len(self.starts) and self.starts[last + 1] < end:
-            last += 1
-        return first, last + 1
+        first, behind = bisect_right(self.ends, start), bisect_left(self.starts, end)
+        return (first, behind) if first < behind else None
 
 
 def fold(word: str) -> str:

@@ -1,14 +1,14 @@
 """Clauses that lead up to a command and are none, where the command comes last: "since I am in a hurry, …"."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from rules.load import RuleFile
 from schemas.ids import BillId, CardId, PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
-from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from schemas.span import MoneyValue, SpanKind
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
@@ -30,7 +30,6 @@ _DO: Final = ".after_do@"
 _DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
 _ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
-FindPayee = Callable[[str], PayeeMatch | None]
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from app.transports._dialect import Given
+from app.transports.live.dialect import Given
 from app.transports.realtime.items import MAX_ITEMS, MAX_SIZE, Items
 from app.transports.realtime.protocol import Realtime
 from app.transports.realtime.settings import CallSettings, first_config

@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 
 
-class Hearing(StrEnum):
+class HeardBy(StrEnum):
     """The bundled recogniser, or one that is told what was said."""
 
     BUNDLED = "bundled"
@@ -12,6 +12,6 @@ class Hearing(StrEnum):
 
     def command(self, corpus: Path | None) -> tuple[str, ...]:
         """What Python is given to run a service that hears so; nothing for the usual one."""
-        if self is Hearing.BUNDLED:
+        if self is HeardBy.BUNDLED:
             return ()
         return ("-m", "deploy.bench._calls.oracle", *([str(corpus)] if corpus else []))

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
-from app.transports._together import together
+from app.transports.live.together import together
 from schemas.call import Leaving, TokenExpiring, TokenRenewed
 from schemas.errors import Draining, NotAllowed, Unauthenticated
 from schemas.ids import CustomerId

@@ -8,7 +8,7 @@ from typing import Final
 
 from fastapi import WebSocket
 
-from app.transports._lease import Admitted, Verify
+from app.transports.live.lease import Admitted, Verify
 from schemas.ids import CallId, CustomerId, Locale
 from services.audio.vad import SileroVad
 from services.guard.admission import Admission

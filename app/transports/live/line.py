@@ -7,13 +7,14 @@ from typing import Final
 
 from fastapi import WebSocket
 from fastapi.responses import Response
+from starlette.types import Message as Received
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from app.errors import error_response
-from app.transports._deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
-from app.transports._dialect import Dialect, Message
-from app.transports._lease import Admitted, CallLease
-from app.transports._together import Hung, first_end, together
+from app.transports.live.deps import FIRST_MESSAGE_S, FLUSH_S, CallDeps
+from app.transports.live.dialect import Dialect, Message
+from app.transports.live.lease import Admitted, CallLease
+from app.transports.live.together import Hung, first_end, together
 from schemas.call import Answered, AskIn, CallInput, CommitIn, ConfigureIn, Fault, KeyIn, TypedIn
 from schemas.errors import BadInput, CallIdle, DependencyFailed, SlowConsumer, TellerlineError
 from schemas.ids import CallId
@@ -125,14 +126,8 @@ class _Line:
 
     async def _read(self, call: LiveCall) -> None:
         """Messages in, until the client hangs up. Reading waits while the call has too much unheard."""
-        limit: float | None = FIRST_MESSAGE_S
+        message = await self._first_message()
         while True:
-            try:
-                async with asyncio.timeout(limit):
-                    message = await self._socket.receive()
-            except TimeoutError:
-                raise CallIdle("the client sent nothing") from None
-            limit = None
             if message["type"] == "websocket.disconnect":
                 call.hung_up = message.get("code") == HUNG_UP
                 raise Hung
@@ -140,6 +135,14 @@ class _Line:
                 await self._take(call, message.get("bytes"), message.get("text"))
             except DependencyFailed as error:
                 self._outbound.put(Fault(error))
+            message = await self._socket.receive()
+
+    async def _first_message(self) -> Received:
+        try:
+            async with asyncio.timeout(FIRST_MESSAGE_S):
+                return await self._socket.receive()
+        except TimeoutError:
+            raise CallIdle("the client sent nothing") from None
 
     async def _take(self, call: LiveCall, data: bytes | None, text: str | None) -> None:
         """What a message is goes into the call, is answered at once, or is about the line itself."""

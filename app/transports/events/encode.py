@@ -6,13 +6,12 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.transports._decode import to_session
-from app.transports._encode_stages import stage_event
+from app.transports.events.decode import to_session
+from app.transports.events.encode_stages import stage_event
 from schemas import call, turn
-from schemas.errors import BadInput, NotAllowed, TellerlineError
 from schemas.transcript import Source
 from schemas.wire.event import Event
-from schemas.wire.failure import ErrorBody, ErrorEvent, ErrorKind
+from schemas.wire.failure import ErrorBody, ErrorEvent, kind_of
 from schemas.wire.line import DrainingEvent, TokenExpiringEvent, TokenRenewedEvent
 from schemas.wire.listening import (
     AudioCleared,
@@ -121,7 +120,7 @@ class Encoder:
     def _reply_ended(self, event: call.ReplyEnded) -> Iterator[BaseModel]:
         if event.status is call.ReplyStatus.COMPLETED:
             yield TextDone(response_id=event.reply, item_id=_output(event.reply), text=event.text)
-        error = ResponseError(code=event.error.code, type=_kind(event.error)) if event.error else None
+        error = ResponseError(code=event.error.code, type=kind_of(event.error)) if event.error else None
         details = StatusDetails(type=event.status.value, reason=event.cut.value if event.cut else None, error=error)
         template = self._said.pop(event.reply, None)
         yield ResponseDone(
@@ -146,10 +145,6 @@ class Encoder:
                 return
             case _:
                 yield stage_event(reply, said)
-
-
-def _kind(error: TellerlineError) -> ErrorKind:
-    return "invalid_request_error" if isinstance(error, BadInput | NotAllowed) else "server_error"
 
 
 def _output(reply: str) -> str:
@@ -237,5 +232,5 @@ def _(event: call.Leaving) -> BaseModel:
 @_plain.register
 def _(event: call.Fault) -> BaseModel:
     error = event.error
-    body = ErrorBody(type=_kind(error), code=error.code, message=error.message, event_id=event.cause)
+    body = ErrorBody(type=kind_of(error), code=error.code, message=error.message, event_id=event.cause)
     return ErrorEvent(error=body)
