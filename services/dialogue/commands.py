@@ -228,18 +228,23 @@ def _digression(state: DialogueState, waiting: Task, task: Task, facts: Facts) -
 
 def queued(state: DialogueState, heard: Understood) -> DialogueState:
     """What was said after the command waits its turn."""
-    rules, then, queue = dialogue_rules(), heard.then, state.memory.queue
+    rules, then, queue, before = dialogue_rules(), heard.then, state.memory.queue, leaning(state, heard)
     while then is not None and then.intent in COMMANDS:
-        queue = (*queue, leaning(state, then))[: rules.queued]
+        before = leaning(state, then, before)
+        queue = (*queue, before)[: rules.queued]
         then = then.then
     return state if queue == state.memory.queue else state.keeping(replace(state.memory, queue=queue))
 
 
-def leaning(state: DialogueState, heard: Understood) -> Task:
-    """The task of a command; one that leans on the last order ("the same for Cathy") has what that had."""
+def leaning(state: DialogueState, heard: Understood, before: Task | None = None) -> Task:
+    """The task of a command; one that leans on the last order ("the same for Cathy") has what that had.
+
+    The last is the one `before` it in the same breath, where that is one.
+    """
     rules = dialogue_rules()
     task = task_of(heard, rules.choices)
     base = state.task if _read_back(state) else state.memory.ordered
+    base = before if before is not None and is_money(before) else base
     if base is None or not named(heard, rules.again):
         return task
     return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
