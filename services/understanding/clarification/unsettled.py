@@ -87,7 +87,7 @@ def _rule(rules: Grammar) -> RuleId:
 def _called_off(rules: Grammar, text: str) -> bool:
     """Whether the last words want nothing of it any more: "i was going to pay it but never mind"."""
     words, scan = rules.units(text).words, rules.accounts.withdrawing.scan
-    return rules.spaced and any(edge.end == len(words) for at in range(1, len(words)) for edge in scan(words, at))
+    return rules.spaced and any(edge.end == len(words) for at in range(len(words)) for edge in scan(words, at))
 
 
 def _turned_up(rules: Grammar, text: str) -> bool:
