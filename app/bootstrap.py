@@ -102,49 +102,59 @@ async def gateway(
     A `recognizer` that is given ready stays its owner's to close; `customers` stand in for those of the demo bank.
     """
     async with AsyncExitStack() as stack:
-        clock, metrics = SystemClock(), Metrics()
+        base = _Base(stack, settings, SystemClock(), Metrics())
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
         decoding, rules = beside(stack, _decoders(stack)), beside(stack, asyncio.to_thread(compile_rules))
-        ears = beside(stack, load_recognizer(stack, settings, metrics, recognizer))
-        kept = await _storage(stack, settings, clock)
-        await _look_at_spools(stack, settings, metrics, kept.audit)
-        issuer, authenticator = identity(stack, settings, kept.store, clock, client, kept.steady.doubted)
-        phone, sender = _code_sender(settings, client, clock)
-        banking = await _banking(stack, settings, kept, sender, clock, customers)
-        spoken = await warm_voice(stack, settings, clock)
+        ears = beside(stack, load_recognizer(stack, settings, base.metrics, recognizer))
+        kept = await _storage(base)
+        await _look_at_spools(base, kept.audit)
+        issuer, authenticator = identity(stack, settings, kept.store, base.clock, client, kept.steady.doubted)
+        phone, sender = _code_sender(base, client)
+        banking = await _banking(base, kept, sender, customers)
+        spoken = await warm_voice(stack, settings, base.clock)
         yield Gateway(
             settings=settings,
-            clock=clock,
-            metrics=metrics,
-            admission=Admission(settings.max_calls, metrics),
-            limits=limits(stack, settings, kept.store, clock, metrics),
+            clock=base.clock,
+            metrics=base.metrics,
+            admission=Admission(settings.max_calls, base.metrics),
+            limits=limits(stack, settings, kept.store, base.clock, base.metrics),
             authenticator=authenticator,
-            statements=Statements(bridges(settings), Nonces(kept.store, KEPT, kept.steady.doubted), clock),
-            expected=ExpectedCalls(kept.store, clock),
+            statements=Statements(bridges(settings), Nonces(kept.store, KEPT, kept.steady.doubted), base.clock),
+            expected=ExpectedCalls(kept.store, base.clock),
             web=client,
-            callers=await _callers(stack, settings, clock, banking, kept.audit, metrics, rules),
+            callers=await _callers(base, banking, kept.audit, rules),
             recognizer=await ears,
             voice=spoken,
             decoders=await decoding,
             vad=_vad(stack),
             audit=kept.audit,
-            readiness=Readiness(kept.store, kept.audit, authenticator, clock),
+            readiness=Readiness(kept.store, kept.audit, authenticator, base.clock),
             issuer=issuer,
             phone=phone,
-            shadow=beside_calls(stack, settings, metrics),
+            shadow=beside_calls(stack, settings, base.metrics),
             customers=demo_customers() if customers is None else customers,
         )
 
 
-async def _look_at_spools(stack: AsyncExitStack, settings: Settings, metrics: Metrics, audit: SpooledAudit) -> None:
+@dataclass(frozen=True, slots=True)
+class _Base:
+    """What every part is made with. `stack` takes each down again, the last one first."""
+
+    stack: AsyncExitStack
+    settings: Settings
+    clock: Clock
+    metrics: Metrics
+
+
+async def _look_at_spools(base: _Base, audit: SpooledAudit) -> None:
     """Apart from whoever asks for the metrics, whom the folder's disk could keep waiting, and all others with them."""
 
     async def count() -> None:
         await on_disk.run(None, audit.look)
-        metrics.spools_broken.set(await on_disk.run(None, lambda: len(broken(settings.state_dir))))
+        base.metrics.spools_broken.set(await on_disk.run(None, lambda: len(broken(base.settings.state_dir))))
 
     await count()
-    keep_running(stack, count, COUNT_EVERY_S)
+    keep_running(base.stack, count, COUNT_EVERY_S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +168,14 @@ class _Storage:
     steady: Steadiness
 
 
-async def _storage(stack: AsyncExitStack, settings: Settings, clock: Clock) -> _Storage:
-    store = await stack.enter_async_context(database(settings))
+async def _storage(base: _Base) -> _Storage:
+    settings, clock = base.settings, base.clock
+    store = await base.stack.enter_async_context(database(settings))
     keys = audit_keys(settings)
     chain = chained(settings, store, keys)
-    beside(stack, _tell_keys_gone(settings, chain, keys))
+    beside(base.stack, _tell_keys_gone(settings, chain, keys))
     steady = Steadiness(clock, await told_time(store, clock.now()))
-    return _Storage(store, keys, chain, _records(stack, settings, chain, keys, clock, steady), steady)
+    return _Storage(store, keys, chain, _records(base, chain, keys, steady), steady)
 
 
 async def _tell_keys_gone(settings: Settings, chain: ChainedAudit, keys: AuditKeys) -> None:
@@ -177,10 +188,11 @@ async def _tell_keys_gone(settings: Settings, chain: ChainedAudit, keys: AuditKe
         log.error("%s", gone)
 
 
-def _code_sender(settings: Settings, client: httpx.AsyncClient, clock: Clock) -> tuple[DemoPhone | None, CodeSender]:
+def _code_sender(base: _Base, client: httpx.AsyncClient) -> tuple[DemoPhone | None, CodeSender]:
+    settings = base.settings
     if settings.code_webhook_url:
         key = secret(settings, "code_webhook_key", settings.code_webhook_key)
-        return None, WebhookSender(settings.code_webhook_url, key, settings.code_channel, client, clock)
+        return None, WebhookSender(settings.code_webhook_url, key, settings.code_channel, client, base.clock)
     phone = DemoPhone()
     return phone, phone
 
@@ -208,10 +220,9 @@ def sandbox(store: Store, clock: Clock) -> CoreBank:
     return SandboxBank(store, clock)
 
 
-def _records(
-    stack: AsyncExitStack, settings: Settings, chain: ChainedAudit, keys: AuditKeys, clock: Clock, steady: Steadiness
-) -> SpooledAudit:
+def _records(base: _Base, chain: ChainedAudit, keys: AuditKeys, steady: Steadiness) -> SpooledAudit:
     """The audit log; what the database did not take follows in the background, what its time is over for goes."""
+    stack, settings, clock = base.stack, base.settings, base.clock
     key, *before = keys.of(b"tellerline.spool.audit.1")
     where = settings.state_dir, "audit", key, audit_spool.SIZE, before
     with in_state_folder(settings):
@@ -225,32 +236,26 @@ def _records(
 
 
 async def _banking(
-    stack: AsyncExitStack,
-    settings: Settings,
-    kept: _Storage,
-    sender: CodeSender,
-    clock: Clock,
-    customers: tuple[DemoCustomer, ...] | None,
+    base: _Base, kept: _Storage, sender: CodeSender, customers: tuple[DemoCustomer, ...] | None
 ) -> Banking:
     """What calls act with: the ledger, before the bank that the settings name."""
-    bank = await core_bank(stack, settings, kept.store, clock, customers)
-    books = Books(kept.store, kept.audit, _promises(stack, settings, kept.store, clock, kept.keys))
-    made = money_services(bank, books, sender, confirmation_keys(settings), clock)
-    return _settling(stack, made, kept, clock)
+    bank = await core_bank(base.stack, base.settings, kept.store, base.clock, customers)
+    books = Books(kept.store, kept.audit, _promises(base, kept))
+    return _settling(base, kept, money_services(bank, books, sender, confirmation_keys(base.settings), base.clock))
 
 
-def _promises(stack: AsyncExitStack, settings: Settings, store: Store, clock: Clock, keys: AuditKeys) -> Promises:
-    key, *before = keys.of(b"tellerline.spool.promises.1")
-    where = settings.state_dir, "promises", key, promises.SIZE, before
-    with in_state_folder(settings):
-        made = Promises(store, clock, own(*where), left_behind(*where))
-    stack.callback(made.close)
+def _promises(base: _Base, kept: _Storage) -> Promises:
+    key, *before = kept.keys.of(b"tellerline.spool.promises.1")
+    where = base.settings.state_dir, "promises", key, promises.SIZE, before
+    with in_state_folder(base.settings):
+        made = Promises(kept.store, base.clock, own(*where), left_behind(*where))
+    base.stack.callback(made.close)
     return made
 
 
-def _settling(stack: AsyncExitStack, made: MoneyServices, kept: _Storage, clock: Clock) -> Banking:
+def _settling(base: _Base, kept: _Storage, made: MoneyServices) -> Banking:
     """The door, and what settles and records in the background while the gateway runs."""
-    outbox = Outbox(kept.chain, clock)
+    stack, outbox = base.stack, Outbox(kept.chain, base.clock)
     stack.push_async_callback(outbox.close)
     stack.push_async_callback(made.ledger.close)
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
@@ -271,27 +276,19 @@ def _vad(stack: AsyncExitStack) -> SileroVad:
     return vad
 
 
-async def _callers(
-    stack: AsyncExitStack,
-    settings: Settings,
-    clock: Clock,
-    banking: Banking,
-    audit: AuditLog,
-    metrics: Metrics,
-    rules: asyncio.Task[None],
-) -> Callers:
+async def _callers(base: _Base, banking: Banking, audit: AuditLog, rules: asyncio.Task[None]) -> Callers:
     made = Callers(
         banking=banking,
-        extractor=extractor(stack, settings, clock),
-        answerer=_answerer(stack, settings, clock),
+        extractor=extractor(base.stack, base.settings, base.clock),
+        answerer=_answerer(base),
         audit=audit,
-        metrics=metrics,
-        keep_words=settings.transcript_days > 0,
+        metrics=base.metrics,
+        keep_words=base.settings.transcript_days > 0,
     )
     await rules
     return made
 
 
-def _answerer(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Answerer:
-    library = Library.load(passages(settings))
-    return answerer(stack, settings, library, clock) or QuotingAnswerer(library, clock)
+def _answerer(base: _Base) -> Answerer:
+    library = Library.load(passages(base.settings))
+    return answerer(base.stack, base.settings, library, base.clock) or QuotingAnswerer(library, base.clock)

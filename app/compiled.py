@@ -1,9 +1,10 @@
 """All rules, compiled before anybody waits for them: `python -m app.compiled` has them kept where it may write.
 
-An image does so while it is built; what runs it can't.
+An image does so while it is built, with what a recogniser unpacks; what runs it can't.
 """
 
 from rules.load import locales
+from services.asr import load as load_recognizer
 from services.interpretation import warm_up as load_interpretation_rules
 from services.payees import warm_up as load_payee_rules
 from services.response import PhraseBook
@@ -19,3 +20,4 @@ def compile_rules() -> None:
 
 if __name__ == "__main__":
     compile_rules()
+    load_recognizer()

@@ -105,7 +105,7 @@ def load_own(path: Path, model: type[M]) -> M:
 
 @lru_cache(maxsize=64)
 def load_table(path: str) -> tuple[RuleId, tuple[tuple[str, ...], ...]]:
-    """Read a TSV table: its identity and its rows. Blank lines and further `#` lines are skipped."""
+    """Read a TSV table: its identity and its rows; blank lines and `#` lines are skipped. Raises RulesInvalid."""
     head, *lines = read(path).decode("utf-8").splitlines()
     if not head.startswith("#") or "@" not in head:
         raise RulesInvalid(f"{path}: the first line must be #id@version")

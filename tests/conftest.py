@@ -18,7 +18,7 @@ import app  # noqa: F401 - first of all that loads numeric libraries: it tells t
 from app.compiled import compile_rules
 from services.answering import quote
 from services.asr.decoder import Decoder
-from services.asr.load import MODEL_FOLDER, _ours
+from services.asr.load import MODEL_FOLDER, ours
 from tests.harness.stores import database_url, postgres_server, quick_folder, sqlite_store, sqlite_template, store
 
 __all__ = ["database_url", "postgres_server", "quick_folder", "sqlite_store", "sqlite_template", "store"]
@@ -88,7 +88,7 @@ def _made_once() -> Iterator[None]:
     retriever = lru_cache(maxsize=4)(quote.Retriever)
     with (
         patch("lzma.decompress", lru_cache(maxsize=8)(lzma.decompress)),
-        patch("services.asr.load._ours", _bundled_once(_ours)),
+        patch("services.asr.load.ours", _bundled_once(ours)),
         patch("services.answering.quote.Retriever", lambda passages: retriever(tuple(passages))),
         patch("httpx._transports.default.create_ssl_context", lru_cache(maxsize=8)(create_ssl_context)),
         patch("fastapi._compat.v2.TypeAdapter", _adapters_once()),

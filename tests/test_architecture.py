@@ -181,3 +181,16 @@ def test_no_two_classes_share_a_name() -> None:
             places[name].append(where)
     assert len(places) > 900, "the classes were not found"
     assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+def test_what_begins_with_an_underscore_is_imported_only_below_its_package() -> None:
+    taken = [
+        f"{path.relative_to(ROOT)}: {module}.{name}"
+        for path in python_files("app", "schemas", "services", "rules")
+        for module, names in named(path).imports.items()
+        for name in names or ("",)
+        if (own := f"{module}.{name}".replace(".__", ".").partition("._"))[1]
+        and not ".".join(path.relative_to(ROOT).parts).startswith(own[0] + ".")
+        and module.partition(".")[0] in {"app", "schemas", "services", "rules"}
+    ]
+    assert not taken

@@ -27,7 +27,7 @@ class DemoIssuer:
 
     @classmethod
     def under(cls, folder: Path, rules: TokenRules) -> "DemoIssuer":
-        """The issuer whose key lies in `folder`; made on first use, readable by its owner alone."""
+        """The issuer whose key lies in `folder`; made on first use for its owner alone. Raises ConfigInvalid."""
         pem = made_once(folder / "demo-issuer.pem", _new_key)
         try:
             return cls(OKPKey.import_key(pem), rules)

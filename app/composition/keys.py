@@ -12,7 +12,7 @@ from services.record.audit_keys import AuditKeys
 
 
 def secret(settings: Settings, name: str, given: SecretStr) -> bytes:
-    """The secret as bytes. In demo mode an absent one is made once, in a file only its owner can read."""
+    """The secret as bytes. In demo mode an absent one is made once, in a file of its owner's. Raises ConfigInvalid."""
     if text := given.get_secret_value():
         return text.encode()
     with in_state_folder(settings):

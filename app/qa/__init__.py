@@ -1,1 +1,1 @@
-"""Tools for quality assurance: the text path, replay and benchmarks."""
+"""Tools for quality assurance: replay, labels, the desk, and the doctor of what runs."""

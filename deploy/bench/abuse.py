@@ -239,11 +239,11 @@ def _back(after: Look, before: Look) -> bool:
 
 
 async def _look(base: str, service: int) -> Look:
-    from deploy.bench.soak import _metrics, _process
+    from deploy.bench.soak import metrics_of, process_of
 
     async with httpx.AsyncClient(base_url=base, timeout=10) as client:
-        told = _metrics((await client.get("/metrics")).text)
-    return _process(service) | {"tasks": told["tellerline_tasks"]}
+        told = metrics_of((await client.get("/metrics")).text)
+    return process_of(service) | {"tasks": told["tellerline_tasks"]}
 
 
 def _cpu_s(process: int, *, ended: bool = False) -> float:

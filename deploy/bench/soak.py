@@ -98,14 +98,14 @@ async def _look(base: str, service: int) -> Look:
     """What the service holds once nobody calls any more."""
     until = time.monotonic() + REST_S
     async with httpx.AsyncClient(base_url=base) as client:
-        while (told := _metrics((await client.get("/metrics")).text))["tellerline_calls"]:
+        while (told := metrics_of((await client.get("/metrics")).text))["tellerline_calls"]:
             if time.monotonic() > until:
                 raise SystemExit("calls that are over did not end")
             await asyncio.sleep(0.1)
-    return _process(service) | {"tasks": told["tellerline_tasks"], "python_blocks": told["tellerline_memory_blocks"]}
+    return process_of(service) | {"tasks": told["tellerline_tasks"], "python_blocks": told["tellerline_memory_blocks"]}
 
 
-def _metrics(text: str) -> dict[str, Any]:
+def metrics_of(text: str) -> dict[str, Any]:
     """The metrics that have no labels."""
     samples = (sample for family in text_string_to_metric_families(text) for sample in family.samples)
     return {sample.name: sample.value for sample in samples if not sample.labels}
@@ -117,7 +117,7 @@ def _child() -> int:
     return int(child)
 
 
-def _process(pid: int) -> Look:
+def process_of(pid: int) -> Look:
     """Resident memory in MB, descriptors and threads of a process."""
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return {

@@ -42,7 +42,7 @@ def decoders(name: str, *, workers: int = 1, device: str = "cpu") -> dict[str, D
     """A decoder for each language of a checkpoint. Raises RecognizerUnavailable."""
     require(device)
     folder = folder_of(name)
-    return _ours(folder, workers, device) or _stock(name, str(folder), workers, device)
+    return ours(folder, workers, device) or _stock(name, str(folder), workers, device)
 
 
 def folder_of(name: str) -> Path:
@@ -52,8 +52,11 @@ def folder_of(name: str) -> Path:
     return laid if (laid := HEARING / name).is_dir() else Path(name)
 
 
-def _ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
-    """Decoders of one of our folders, which has a model for both languages; empty for any other."""
+def ours(folder: Path, workers: int, device: str) -> dict[str, Decoder]:
+    """Decoders of one of our folders, which has a model for both languages; empty for any other.
+
+    Raises RecognizerUnavailable.
+    """
     config = folder / CONFIG
     if not (config.is_file() and f'"{NATURAL}"' in config.read_text(encoding="utf-8")):
         return {}

@@ -47,7 +47,10 @@ def read_file(data: bytes) -> Samples:
 
 
 def read_raw(data: bytes, form: AudioFormat) -> Samples:
-    """Decode headerless bytes (PCM16 or G.711) to mono float32 at 16 kHz. Raises MalformedAudio, TooLarge."""
+    """Decode headerless bytes (PCM16 or G.711) to mono float32 at 16 kHz.
+
+    Raises MalformedAudio, UnsupportedAudio, TooLarge.
+    """
     if form.channels != 1:
         raise UnsupportedAudio("headerless audio has one channel")
     if len(data) > MAX_SECONDS * form.rate * (2 if form.encoding is Encoding.PCM16 else 1):

@@ -28,12 +28,12 @@ class LedgerEntry:
     state: TransferState
     bank_key: str
     fingerprint: str
-    reference: str
-    reason: str
-    spend_day: date | None
-    attempts: int
-    next_try_at: datetime | None
-    submitted_at: datetime | None
+    reference: str = ""
+    reason: str = ""
+    spend_day: date | None = None
+    attempts: int = 0
+    next_try_at: datetime | None = None
+    submitted_at: datetime | None = None
 
     @property
     def receipt(self) -> TransferReceipt:

@@ -17,7 +17,8 @@ from services.banking.proposals import LedgerDeps, Proposals, new_entry
 from services.store import micros
 
 _OWED_FOR: Final = timedelta(days=30)
-_MOST_OWED: Final = 8
+MOST_OWED: Final = 8
+"""So many words are owed at once; what is newer waits until older ones were heard."""
 
 
 class SqlLedger:
@@ -53,7 +54,6 @@ class SqlLedger:
                 step_up_required=checks.needs_step_up(order, snapshot, limits, self._policy),
             )
         )
-
         entry = new_entry(customer, proposal)
 
         def replacing(connection: sa.Connection) -> None:
@@ -92,7 +92,7 @@ class SqlLedger:
 
     async def owed(self, customer: CustomerId) -> Sequence[Owed]:
         """What the customer has yet to be told the end of, oldest first; what is still open as well."""
-        return await transfers.owed(customer, self._store, self._clock.now() - _OWED_FOR, _MOST_OWED)
+        return await transfers.owed(customer, self._store, self._clock.now() - _OWED_FOR, MOST_OWED)
 
     async def follow_up(self, customer: CustomerId, proposal: ProposalId) -> bool:
         """See to it that the customer is told what became of a yes of which nobody knows; whether that is certain."""

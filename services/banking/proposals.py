@@ -49,7 +49,7 @@ class Proposals:
         self._lifetimes.note(proposal.customer, proposal.id, self._clock.monotonic() + life_s)
 
     def admit(self) -> None:
-        """Money moves only while what was done before is on record."""
+        """Money moves only while what was done before is on record. Raises MoneyWaits."""
         if self._deps.records.waiting:
             raise MoneyWaits("what was done waits to be put on record", retry_after_s=_RECORDS_AGAIN_S)
 
@@ -113,4 +113,4 @@ def binding(proposal: Proposal) -> Binding:
 def new_entry(customer: CustomerId, proposal: Proposal) -> LedgerEntry:
     """With the one idempotency key a proposal can ever be submitted under, and what that key stands for."""
     key, stands_for = f"tl-{proposal.id}", fingerprint(customer, proposal.order)
-    return LedgerEntry(proposal, OPEN, key, stands_for, "", "", None, 0, None, None)
+    return LedgerEntry(proposal, OPEN, key, stands_for)

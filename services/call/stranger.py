@@ -68,7 +68,7 @@ class Stranger:
         """What the words mean. They bind where they end the call: for a person."""
         found = self._interpreter.meant(transcript, self._session.context)
         said = UserUtterance(found.transcript.text, found.understood)
-        binding = isinstance(_allowed(said, self._session.would(said)), Handoff)
+        binding = isinstance(for_a_stranger(said, self._session.would(said)), Handoff)
         return replace(found, binding=binding, leads_in=self._session.leads_nowhere(found))
 
     def wordings(self, transcript: Transcript) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class Stranger:
         trace.interpreted(found, stamps)
         yield Normalized(found.spans)
         said = UserUtterance(found.transcript.text, found.understood)
-        if turn is not None and isinstance(_allowed(said, self._session.would(said)), Handoff):
+        if turn is not None and isinstance(for_a_stranger(said, self._session.would(said)), Handoff):
             await turn.commit()
         async with contextlib.aclosing(self._said(said, trace)) as events:
             async for event in events:
@@ -136,7 +136,7 @@ class Stranger:
 
     async def _said(self, event: Event, trace: TurnTrace) -> _Turn:
         decision = self._session.decide(event)
-        allowed = _allowed(event, decision)
+        allowed = for_a_stranger(event, decision)
         if allowed is not decision:
             self._session.take_back()
         if trace.reveals(allowed):
@@ -165,7 +165,7 @@ class Stranger:
                 await finish(self._recorder.turn(trace))
 
 
-def _allowed(event: Event, decision: Decision) -> Decision:
+def for_a_stranger(event: Event, decision: Decision) -> Decision:
     """The decision, where it is one for a stranger; otherwise a person."""
     wanted = event.understood.intent if isinstance(event, UserUtterance) else None
     open_ended = isinstance(decision, Answer | Handoff) or (isinstance(decision, Clarify) and not _offers(decision))

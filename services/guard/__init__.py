@@ -1,4 +1,4 @@
-"""What protects the service and its callers: admission, breaker, redaction, audit."""
+"""What protects the service and its callers: admission, shares, breaker, what counts once, redaction."""
 
 from services.guard.redact import open_facts
 

@@ -126,7 +126,7 @@ class ChainedAudit:
         return row | {"hash": chain_hash(row)}
 
     async def personal(self, customer: CustomerId, seq: int) -> dict[str, AuditValue]:
-        """The personal part of one of the customer's records. Raises NotFound, also once it was shredded."""
+        """The personal part of a record of the customer's. Raises AuditBroken; NotFound, also once it was shredded."""
         mine = t.records.c.subject.in_(self._keys.subjects(customer)) & (t.records.c.seq == seq)
         wanted = sa.select(t.records.c.personal, t.records.c.at, t.records.c.subject).where(mine)
 

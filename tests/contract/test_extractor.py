@@ -20,6 +20,7 @@ from services.timing.clock import ManualClock, SystemClock
 from services.understanding.extraction.extract import ExtractionEndpoint, GemmaExtractor
 from tests.contract.extractor_suite import CUSTOMER, Case, answers_only_what_was_offered, check, money
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion, random_weights
+from tests.harness.until import until
 
 OFFER = ExtractionOffer(
     text="send fifty to ken",
@@ -157,7 +158,7 @@ async def test_the_deadline_holds_and_the_late_answer_is_dropped(reply: Reply) -
         with pytest.raises(TimedOut):
             await extractor.extract(CUSTOMER, OFFER)
         assert time.perf_counter() - began < 10.0, "the server would have taken 30"
-        await _until(lambda: server.hang_ups == 1)
+        await until(lambda: server.hang_ups == 1)
 
 
 async def test_a_slow_drip_meets_the_deadline_too() -> None:
@@ -170,11 +171,11 @@ async def test_a_slow_drip_meets_the_deadline_too() -> None:
 async def test_a_caller_who_speaks_on_cancels_the_request() -> None:
     async with against(lambda _: completion('"lock"', after_s=30.0)) as (extractor, server, breaker):
         asking = asyncio.create_task(extractor.extract(CUSTOMER, OFFER))
-        await _until(lambda: server.in_flight == 1)
+        await until(lambda: server.in_flight == 1)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-        await _until(lambda: server.hang_ups == 1)
+        await until(lambda: server.hang_ups == 1)
         assert breaker.state == "closed"
 
 
@@ -190,9 +191,3 @@ async def test_waiting_counts_towards_the_deadline() -> None:
     async with against(lambda _: completion('"lock"', after_s=1.0), deadline_s=1.8, in_flight=1) as (extractor, _, _):
         results = await asyncio.gather(*(extractor.extract(CUSTOMER, OFFER) for _ in range(4)), return_exceptions=True)
     assert [type(r) for r in results].count(TimedOut) == 3
-
-
-async def _until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - the server has no event for it
-            await asyncio.sleep(0.01)

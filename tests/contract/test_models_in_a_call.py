@@ -15,6 +15,7 @@ from services.call.agent import Agent
 from tests.fakes.gemma import Body, FakeGemma, Reply, completion
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
+from tests.harness.until import until
 
 ALEX = CustomerId("alex-morgan")
 UNCLEAR = "catherine nguyen kind of needs a transfer of fifty dollars"
@@ -45,12 +46,6 @@ async def say(turn: Agent, text: str, number: int = 1) -> list[ReplyEvent]:
 
 def decision(events: list[ReplyEvent]) -> DecisionKind:
     return next(event for event in events if isinstance(event, Decided)).decision.kind
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
-        while not condition():  # noqa: ASYNC110 - the server has no event for it
-            await asyncio.sleep(0.01)
 
 
 async def test_what_the_model_chooses_is_read_back_and_no_more(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import wave
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from services.timing.clock import SystemClock
 from tests.contract import synthesizer_suite as suite
 from tests.fakes.speech_server import FakeSpeechServer
 from tests.fakes.voice import HummingEngine
+from tests.harness.until import until
 
 LOCALES = (EN_US, EN_GB, JA_JP)
 embedded = pytest.mark.skipif(not installed(), reason="the optional extra `speech` is not installed")
@@ -41,15 +42,6 @@ def recordings(folder: Path) -> Path:
             file.setframerate(16_000)
             file.writeframes(b"\x02\x00" * 16_000 * 2)
     return folder
-
-
-async def until(seen: Callable[[], bool]) -> None:
-    """Wait for what the fake server sees; ten seconds at most."""
-    for _ in range(1_000):
-        if seen():
-            return
-        await asyncio.sleep(0.01)
-    raise AssertionError("it never came")
 
 
 def remote(url: str, **more: float) -> Speaker:

@@ -50,3 +50,8 @@ class FakeRecognizer:
 
     async def close(self) -> None:
         return None
+
+
+def orders(then: str = "yes") -> FakeRecognizer:
+    """Long sound orders fifty dollars for the sister, short sound says `then`."""
+    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else then)

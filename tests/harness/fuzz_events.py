@@ -6,6 +6,7 @@ import random  # noqa: TID251 - seeded where it is used
 from collections.abc import Callable
 from typing import Any
 
+from app.client import typed
 from schemas.wire.client import MAX_MESSAGE
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import clip
@@ -31,7 +32,7 @@ def valid(rng: random.Random, replies: list[str]) -> dict[str, Any]:
         [
             lambda: _append(rng),
             lambda: {"type": "input_audio_buffer.commit"},
-            lambda: _typed(rng.choice(WORDS)),
+            lambda: typed(rng.choice(WORDS)),
             lambda: {"type": "response.cancel"} | ({"response_id": reply} if rng.random() < 0.5 else {}),
             lambda: {"type": "tellerline.dtmf", "digit": rng.choice("0123456789*#ABCD")},
             lambda: {"type": "tellerline.playback", "response_id": reply, "state": rng.choice(PLAYED)},
@@ -47,11 +48,6 @@ def _append(rng: random.Random) -> dict[str, Any]:
     if rng.random() < 0.3:
         event["tellerline.sequence"] = rng.choice([0, 1, 2, 5, 1_000, 2**53 - 1, rng.randrange(20)])
     return event
-
-
-def _typed(text: str) -> dict[str, Any]:
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": content}}
 
 
 def _settings(rng: random.Random) -> dict[str, Any]:

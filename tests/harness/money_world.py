@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize
 from schemas.errors import NotCarriedOut, StoreUnavailable, TellerlineError
 from schemas.transfer import Proposal
 from services.banking.banks.sandbox import SandboxBank
-from services.banking.ledger import _MOST_OWED
+from services.banking.ledger import MOST_OWED
 from services.store import Store
 from tests.fakes.bank import UnreliableBank
 from tests.harness.invariants import at_rest
@@ -138,4 +138,4 @@ class MoneyWorld(RuleBasedStateMachine):
             for promise in self.promises:
                 if promise.yes or promise.followed_up:
                     known = owed | set(self.told)
-                    assert promise.proposal.id in known or len(owed) >= _MOST_OWED, "a promise without an end"
+                    assert promise.proposal.id in known or len(owed) >= MOST_OWED, "a promise without an end"

@@ -1,15 +1,13 @@
 """Many short calls leave no task, descriptor or memory behind."""
 
 import asyncio
-import gc
-import os
-from pathlib import Path
 
 import pytest
 
 from schemas.turn import Completeness
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import Gateway, caller, clip, gateway, line
+from tests.harness.unharmed import held
 
 TEXT = "what's my balance"
 
@@ -42,14 +40,6 @@ async def many(running: Gateway, count: int, at_once: int = 8) -> None:
     await asyncio.gather(*(one(n) for n in range(count)))
     running.handlers.clear()
     running.recognizer.decodes.clear()
-
-
-def held() -> tuple[int, int, float]:
-    """Tasks, descriptors, and resident memory in MB of this process."""
-    gc.collect()
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    descriptors = sum(1 for _ in Path("/proc/self/fd").iterdir())
-    return len(asyncio.all_tasks()), descriptors, pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 async def soak(warm_up: int, count: int) -> None:

@@ -62,7 +62,7 @@ from services.dialogue import (
     voided,
 )
 from services.response import speak
-from tests.unit.dialogue.test_dialogue import FACTS, NOW, PAYEES, SEND, YES, dollars, heard_in, proposal, said
+from tests.harness.dialogue import FACTS, NOW, PAYEES, SEND, YES, dollars, heard_in, proposal, said
 
 SEED = 20261121
 ASKS_AGAIN = {"error.try_again", "error.internal", "error.not_now", "error.not_carried_out", "error.money_waits"}

@@ -1,18 +1,17 @@
 """One stream through two pipelines at once: what differs is kept, with its sound; what is the same is not."""
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-import rules
 from app.cli import main
 from app.qa.replay.playing.shadow import KEPT, ShadowReport
 from app.qa.replay.playing.trees import OtherPipeline
 from app.qa.replay.sound.audio import read_audio
 from schemas.errors import InternalFault
+from tests.harness.other_rules import other_rules
 
 ROOT = Path(__file__).parents[2]
 SEND = "send five hundred dollars to Catherine Nguyen"
@@ -29,15 +28,6 @@ def manifest(folder: Path, *lines: dict[str, object]) -> Path:
 def shadow(*given: object) -> tuple[int, str]:
     done = CliRunner().invoke(main, ["replay", "shadow", *map(str, given)])
     return done.exit_code, done.output
-
-
-def other_rules(folder: Path) -> Path:
-    """Rules in which a hundred is a hundred and ten."""
-    copied = folder / "rules"
-    shutil.copytree(Path(rules.__file__).parent, copied)
-    numbers = copied / "normalize/en/numbers.yaml"
-    numbers.write_text(numbers.read_text().replace("hundred: {value: 100,", "hundred: {value: 110,", 1))
-    return copied
 
 
 @pytest.mark.timeout(400)

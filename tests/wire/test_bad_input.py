@@ -1,12 +1,12 @@
 """What a client may do wrong: each has a stable code and the right close code, and the next caller notices nothing."""
 
 import asyncio
-from typing import Any
 
 import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from app.client import typed
 from app.gate import doorman
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
@@ -14,11 +14,6 @@ from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line
 from tests.harness.handshakes import refusal, status
 
 TEXT = "what's my balance"
-
-
-def typed(text: str) -> dict[str, Any]:
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": content}}
 
 
 async def still_served(running: Gateway) -> None:

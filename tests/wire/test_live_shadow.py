@@ -1,9 +1,7 @@
 """Live calls through two pipelines at once: what differs is kept with the recording, and nobody's call hears of it."""
 
-import asyncio
 import os
 import re
-import shutil
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import rules
 from app.auth.principal import Scope
 from app.cli import main
 from app.composition.keys import audit_keys
@@ -32,6 +29,8 @@ from services.store import Store
 from services.timing.clock import SystemClock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import RunningApp, running_app
+from tests.harness.other_rules import other_rules
+from tests.harness.until import until
 
 AUDIO = Path(__file__).parents[1] / "audio/send_five_hundred.opus"
 SPOKEN = "send five hundred dollars"
@@ -48,15 +47,6 @@ def its_share(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shadow_line, "PRIORITY", ())
 
 
-def other_rules(folder: Path) -> Path:
-    """Rules in which a hundred is a hundred and ten."""
-    copied = folder / "rules"
-    shutil.copytree(Path(rules.__file__).parent, copied)
-    numbers = copied / "normalize/en/numbers.yaml"
-    numbers.write_text(numbers.read_text().replace("hundred: {value: 100,", "hundred: {value: 110,", 1))
-    return copied
-
-
 @asynccontextmanager
 async def shadowed_app(folder: Path, **settings: object) -> AsyncIterator[RunningApp]:
     async with running_app(folder / "state", FakeRecognizer(lambda _: ""), recording_days=7, **settings) as app:
@@ -67,12 +57,6 @@ async def shadowed_app(folder: Path, **settings: object) -> AsyncIterator[Runnin
 def line(app: RunningApp) -> ShadowLine:
     assert app.gateway.shadow is not None
     return app.gateway.shadow
-
-
-async def until(true: Callable[[], object], most_s: float = 30) -> None:
-    async with asyncio.timeout(most_s):
-        while not true():  # noqa: ASYNC110 - another process tells nobody
-            await asyncio.sleep(0.05)
 
 
 async def call(

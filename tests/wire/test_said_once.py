@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.qa.commands.text import _answer
+from app.qa.commands.text import answer
 from app.transports.http import parsed
 from app.transports.telephone.fields import Fields
 from schemas.errors import BadInput
@@ -27,7 +27,7 @@ DOORS: dict[str, tuple[Callable[[str], object], str, str, str]] = {
     "telephones": (Fields.read, '{"event": "stop"}', '{"event": "stop", "\\u0065vent": "start"}', "malformed_message"),
     "telephones, deep": (Fields.read, "{}", '{"a": ' * 1_020 + "{}" + "}" * 1_020, "malformed_message"),
     "POST": (lambda t: parsed(TextIn, t.encode()), TEXT % "", TEXT % ', "text": "send $500 to mum"', "bad_input"),
-    "tellerline text": (lambda t: _answer(t.encode()), TEXT % "", TEXT % ', "\\u0074ext": "no"', "malformed_message"),
+    "tellerline text": (lambda t: answer(t.encode()), TEXT % "", TEXT % ', "\\u0074ext": "no"', "malformed_message"),
 }
 
 

@@ -4,6 +4,7 @@ import asyncio
 
 import numpy as np
 
+from app.client import typed
 from schemas.ids import JA_JP
 from schemas.transcript import Onward
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
@@ -168,7 +169,7 @@ async def test_words_over_a_reply_cancel_it() -> None:
     handler = FakeTurnHandler({BALANCE: reply}, {BALANCE: Completeness.COMPLETE})
     handler.pause_s = 0.4
     async with gateway(lambda _: "to catherine", lambda: handler) as running, caller(running) as call:
-        await call.send(_typed(BALANCE))
+        await call.send(typed(BALANCE))
         await call.next("response.output_text.delta")
         await call.say(line(clip("to_catherine"), 1.0))
         cut = await call.next("tellerline.reply.interrupted")
@@ -187,7 +188,7 @@ async def test_a_cough_or_a_backchannel_stops_nothing() -> None:
     rng = np.random.default_rng(3)
     cough = (rng.normal(0, 0.2, 5000) * np.hanning(5000)).astype(np.float32)
     async with gateway(lambda _: "uh huh", lambda: handler) as running, caller(running) as call:
-        await call.send(_typed(BALANCE))
+        await call.send(typed(BALANCE))
         await call.next("response.done")
         await call.say(line(cough, 1.0, clip("uh_huh"), 1.5))
         discarded = await call.next("tellerline.turn.discarded")
@@ -206,7 +207,7 @@ async def test_a_yes_that_began_before_the_read_back_ended_meets_an_undelivered_
     reply = (ReplyText("Send five hundred dollars to Catherine. Is that right?"), ReplyDone(Awaits.CONFIRMATION))
     handler = FakeTurnHandler({SEND_TO: reply})
     async with gateway(lambda _: "yes", lambda: handler) as running, caller(running) as call:
-        await call.send(_typed(SEND_TO))
+        await call.send(typed(SEND_TO))
         done = await call.next("response.done")
         await call.say(line(0.3, clip("yes")))
         await call.next("input_audio_buffer.speech_started")
@@ -222,7 +223,7 @@ async def test_a_yes_after_the_read_back_meets_a_delivered_one() -> None:
     reply = (ReplyText("Send five hundred dollars to Catherine. Is that right?"), ReplyDone(Awaits.CONFIRMATION))
     handler = FakeTurnHandler({SEND_TO: reply})
     async with gateway(lambda _: "yes", lambda: handler) as running, caller(running) as call:
-        await call.send(_typed(SEND_TO))
+        await call.send(typed(SEND_TO))
         done = await call.next("response.done")
         reply_id = done["response"]["id"]
         await call.send({"type": "tellerline.playback", "response_id": reply_id, "state": "completed"})
@@ -235,7 +236,7 @@ async def test_estimated_playback_delivers_after_the_speaking_time() -> None:
     reply = (ReplyText("Thirteen characters a second."), ReplyDone(Awaits.CONFIRMATION))
     handler = FakeTurnHandler({SEND_TO: reply})
     async with gateway(lambda _: "yes", lambda: handler) as running, caller(running, playback="estimated") as call:
-        await call.send(_typed(SEND_TO))
+        await call.send(typed(SEND_TO))
         await call.next("response.done")
         await call.for_a_while(1.5)
         assert not handler.told("delivered")
@@ -279,11 +280,6 @@ async def test_a_client_that_stops_sending_still_ends_its_turn() -> None:
         await call.say(line(0.3, clip("balance")))
         await call.next("response.done", within_s=3.0)
         assert running.handler.told("take") == [BALANCE]
-
-
-def _typed(text: str) -> dict[str, object]:
-    content = [{"type": "input_text", "text": text}]
-    return {"type": "conversation.item.create", "item": {"type": "message", "role": "user", "content": content}}
 
 
 async def test_a_call_begins_in_the_language_of_its_customer() -> None:

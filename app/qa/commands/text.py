@@ -26,7 +26,7 @@ def register(main: typer.Typer) -> None:
             if not line.strip():
                 continue
             try:
-                out = _answer(line)
+                out = answer(line)
             except TellerlineError as error:
                 refused, out = True, _refused(number, line, error.code, error.message)
             except Exception as error:  # noqa: BLE001 - a fault of ours in one line ends no batch
@@ -52,7 +52,8 @@ def _identity(line: bytes) -> str:
     return given[:MAX_ID] if isinstance(given, str) else ""
 
 
-def _answer(line: bytes) -> bytes:
+def answer(line: bytes) -> bytes:
+    """One line's result, a line itself. Raises MalformedMessage, and what understanding it raises."""
     from pydantic import ValidationError
 
     from app.text import TextPath, payee_of

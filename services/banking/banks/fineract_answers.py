@@ -24,7 +24,10 @@ _DECLINES: Final = {
 
 
 def receipt_of(status: int, text: bytes) -> BankReceipt:
-    """What an answer to a transfer means. Only a body that says so is a yes, only a domain error a no."""
+    """What an answer to a transfer means. Only a body that says so is a yes, only a domain error a no.
+
+    Raises InFlight, BankGarbage, BankUnavailable.
+    """
     if status == httpx.codes.CONFLICT:
         raise InFlight
     if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {401, 404, 408, 425, 429}:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.clarification.doubled import named_beside
@@ -54,7 +54,7 @@ def afterthought(heard: Annotation, found: Understood, context: Context, find: F
             return None
         meant = named_beside(said, first)
         if meant is not None and _anew(said, end, meant):
-            return replace(meant, rule=RuleId(f"{rules.accounts.id}.afterthought@{rules.accounts.version}"))
+            return replace(meant, rule=rules.accounts.rule("afterthought"))
     return None
 
 
@@ -74,7 +74,7 @@ def named_last(heard: Annotation, found: Understood, context: Context, look: Loo
     whole = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
     if not whole or meant.then or meant.unread or meant.unresolved or not values(meant.slots):
         return None
-    return replace(meant, rule=RuleId(f"{rules.accounts.id}.named_last@{rules.accounts.version}"))
+    return replace(meant, rule=rules.accounts.rule("named_last"))
 
 
 def _lost(found: Understood) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import BillId, RuleId, language
+from schemas.ids import BillId, language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import Cut, announced_cuts, held_units
 from services.understanding.correction.merging import Again, Look
@@ -39,7 +39,7 @@ def asked_first(heard: Annotation, found: Understood, context: Context, look: Lo
             continue
         for asked in _questions(rules, text, cut, order, context, look, again):
             if _asks(asked):
-                rule = RuleId(f"{rules.accounts.id}.asked_first@{rules.accounts.version}")
+                rule = rules.accounts.rule("asked_first")
                 return replace(asked, then=order, rule=rule)
     return None
 

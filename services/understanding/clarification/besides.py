@@ -30,7 +30,7 @@ def besides(heard: Annotation, whole: Understood, context: Context, look: Look) 
         if tried == MAX_TRIES:
             break
         parts = [part_of(look, *piece, contexts) for piece in ((0, before), (end, len(text))) if piece[0] < piece[1]]
-        rule = RuleId(f"{rules.accounts.id}.besides@{rules.accounts.version}")
+        rule = rules.accounts.rule("besides")
         found = _order([part for part in parts if part is not None], rule) if None not in parts else None
         if found is not None:
             left = Evidence(begin, end, text[begin:end].strip(" ,、，"), rule)

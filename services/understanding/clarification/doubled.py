@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from schemas.consent import Awaited
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
 from services.understanding.clarification.lenders import asked_source, lenders, without
@@ -130,7 +130,7 @@ def _either(said: Mentions, found: Understood, named: Values, intent: Intent, sl
         slots,
         route=Route.FAST,
         confidence=found.confidence,
-        rule=RuleId(f"{rules.id}.doubled@{rules.version}"),
+        rule=rules.rule("doubled"),
         payees=found.payees,
         unresolved=tuple(each for each in found.unresolved if not _overlaps(each.evidence, named)),
         doubted=_doubted(named),

@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Understood
 from services.understanding.clarification.doubled import MAX_VALUES
 from services.understanding.correction.named import Find, Mentions
@@ -37,7 +37,7 @@ def listed(heard: Annotation, found: Understood, context: Context, find: Find) -
     )
     if not any(beside):
         return None
-    rule = RuleId(f"{rules.accounts.id}.doubled@{rules.accounts.version}")
+    rule = rules.accounts.rule("doubled")
     distinct = tuple(dict.fromkeys(ids[0] for _, ids in named))
     if len(distinct) > MAX_VALUES or any(len(ids) > 1 for _, ids in named):
         slots = replace(found.slots, payee=None)

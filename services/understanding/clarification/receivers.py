@@ -30,7 +30,7 @@ def two_receivers(heard: Annotation, found: Understood, context: Context) -> Und
     if place is None or ((repaired or second) and not both):
         return None
     named = tuple(each for each in found.unresolved if each.slot not in _RECEIVERS and not _over(each, place))
-    rule = RuleId(f"{rules.accounts.id}.two_receivers@{rules.accounts.version}")
+    rule = rules.accounts.rule("two_receivers")
     asked = () if found.intent is Intent.TRANSFER_MONEY else (Mention(SlotName.PAYEE, replace(place, rule=rule)),)
     return replace(
         found,

@@ -136,7 +136,7 @@ def _ordered(
     for start, end in (part, *((rest,) if rest else ())):
         begin, stop = units.starts[start], units.ends[end - 1]
         plain = plain[:begin] + (verb if (start, end) == part else "").ljust(stop - begin) + plain[stop:]
-    rule = RuleId(f"{hearing.grammar.accounts.id}.reckoned@{hearing.grammar.accounts.version}")
+    rule = hearing.grammar.accounts.rule("reckoned")
     topic = Slot(_EXACT, Evidence(0, len(text), text, rule))
     order = said_in(said.again(plain), text)
     slots, own = order.slots, said.own(*part)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.named import Find, Mentions
 from services.understanding.fast.asides.reasons import CALLER
@@ -25,7 +25,7 @@ def shared_out(heard: Annotation, found: Understood, context: Context, find: Fin
     named = Mentions.within(Hearing.by(rules, heard, context), find).everyone
     if not any(_joined(rules.accounts.joined, text, each) for each, _ in named):  # "we split it, send dave twenty"
         return None
-    rule = RuleId(f"{rules.accounts.id}.shared_out@{rules.accounts.version}")
+    rule = rules.accounts.rule("shared_out")
     topic = Slot(_EXACT, Evidence(0, len(text), text, rule))
     lacks = (SlotName.AMOUNT, SlotName.PAYEE)
     return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, rule)

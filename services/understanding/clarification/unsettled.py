@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts, held_units
 from services.understanding.correction.merging import Look
@@ -35,7 +35,9 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
     """An offer of what was ordered; None where nothing was, or something is asked."""
     text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
     if context.idle and found.route is not Route.FAST and _called_off(rules, text):
-        return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, rule=_rule(rules), payees=found.payees)
+        return Understood(
+            Intent.DENY, route=Route.FAST, confidence=1.0, rule=rules.accounts.rule("unsettled"), payees=found.payees
+        )
     if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
         return _asked(rules, Intent.CARD_LOCK)
     behind = found.then if found.intent is Intent.CANCEL and context.idle and not rules.spaced else None
@@ -71,17 +73,15 @@ def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Loo
             continue  # "if i pay the phone bill"
         order = look(units.starts[at], units.ends[-1], context)
         if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
-            left = Evidence(0, units.ends[at - 1], heard.transcript.text[: units.ends[at - 1]], _rule(rules))
+            left = Evidence(
+                0, units.ends[at - 1], heard.transcript.text[: units.ends[at - 1]], rules.accounts.rule("unsettled")
+            )
             return replace(order, unread=(*order.unread, left))
     return None
 
 
 def _asked(rules: Grammar, intent: Intent) -> Understood:
-    return Understood(intent, route=Route.CLARIFY, rule=_rule(rules))
-
-
-def _rule(rules: Grammar) -> RuleId:
-    return RuleId(f"{rules.accounts.id}.unsettled@{rules.accounts.version}")
+    return Understood(intent, route=Route.CLARIFY, rule=rules.accounts.rule("unsettled"))
 
 
 def _called_off(rules: Grammar, text: str) -> bool:

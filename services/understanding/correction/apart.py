@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.locales import locale_rules
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import (
     MONEY_MOVING,
     Annotation,
@@ -40,6 +40,8 @@ _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
+_HUNDRED, _TEENS = 100, 20
+"""What is counted by hundreds is less than "twenty hundred"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
 
 
@@ -67,7 +69,7 @@ def put_together(heard: Annotation, context: Context, again: Callable[[str], Und
 def either(heard: Annotation, found: Understood) -> Understood | None:
     """An order that is not sure, or is mended, with the one other amount named after its own as a reading of it."""
     amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
-    unsure = found.route in _UNSURE or found.rule == _rule(rules, "repair")
+    unsure = found.route in _UNSURE or found.rule == rules.accounts.rule("repair")
     plain = found.intent is Intent.TRANSFER_MONEY and unsure and found.then is None
     if not plain or amount is None or found.vetoes or amount.readings or found.slots.payee is None:
         return None
@@ -83,13 +85,13 @@ def either(heard: Annotation, found: Understood) -> Understood | None:
         return None
     (span, value), text = others[0], heard.transcript.text
     begin = max(slot.evidence.end for slot in values(found.slots).values() if slot.evidence.end <= span.start)
-    left = Evidence(begin, len(text), text[begin:].strip(_MARKS), _rule(rules, "either"))
+    left = Evidence(begin, len(text), text[begin:].strip(_MARKS), rules.accounts.rule("either"))
     both = replace(amount, readings=() if _on_condition(rules, text[begin : span.start]) else (value,))
     return replace(
         found,
         slots=replace(found.slots, amount=both),
         route=Route.FAST,
-        rule=_rule(rules, "either"),
+        rule=rules.accounts.rule("either"),
         unread=(*found.unread, left),
     )
 
@@ -102,7 +104,7 @@ def _on_condition(rules: Grammar, between: str) -> bool:
 
 
 def in_part(heard: Annotation, found: Understood) -> Understood | None:
-    """A later amount that may stand for the last part of the earlier one: "a hundred and twenty, no, thirty"."""
+    """A later amount that may go on with the earlier one: "a hundred and twenty, no, thirty", "three, no, hundred"."""
     amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
     if amount is None or amount.readings or found.intent not in COUNTED or found.then is not None:
         return None
@@ -111,10 +113,10 @@ def in_part(heard: Annotation, found: Understood) -> Understood | None:
         held = two.start < amount.evidence.end and amount.evidence.start < two.end
         if not held or not _corrects(rules, heard.transcript.text[one.end : two.start]):
             continue
-        whole = _with_last(rules, one, two, heard)
+        whole = _with_last(rules, one, two, heard) or _multiplied(rules, one, two, heard)
         if whole is not None:
             both = replace(amount, readings=(replace(amount.value, amount_minor=whole),))
-            return replace(found, slots=replace(found.slots, amount=both), rule=_rule(rules, "in_part"))
+            return replace(found, slots=replace(found.slots, amount=both), rule=rules.accounts.rule("in_part"))
     return None
 
 
@@ -142,6 +144,19 @@ def _with_last(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int |
     return None
 
 
+def _multiplied(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int | None:
+    """The earlier number times what the later one begins with: "three, wait, hundred and fifty"."""
+    if not rules.accounts.scales.begins(rules.units(two.surface).words, 0):
+        return None
+    major: int = 10 ** exponent(locale_rules(heard.transcript.locale).currency)
+    for a, b in ((a.amount_minor, b.amount_minor) for a in _values(one, heard)[:1] for b in _values(two, heard)[:1]):
+        scale: int = 10 ** (len(str(b)) - 1)
+        most = _TEENS * major if scale == _HUNDRED * major else scale
+        if 0 < a < most and a % major == 0:
+            return a // major * scale + b - scale
+    return None
+
+
 def _zeros(number: int) -> int:
     digits = str(number)
     return len(digits) - len(digits.rstrip("0"))
@@ -159,13 +174,9 @@ def undated(heard: Annotation, found: Understood) -> Understood | None:
         end = rules.accounts.not_now.longest(units.words, at)[0]
         if end > at:
             begin, stop = units.starts[at], units.ends[end - 1]
-            said = Evidence(begin, stop, text[begin:stop], _rule(rules, "not_now"))
+            said = Evidence(begin, stop, text[begin:stop], rules.accounts.rule("not_now"))
             return replace(found, unresolved=(*found.unresolved, Mention(SlotName.DATE, said)))
     return None
-
-
-def _rule(rules: Grammar, name: str) -> RuleId:
-    return RuleId(f"{rules.accounts.id}.{name}@{rules.accounts.version}")
 
 
 def _hesitation(rules: Grammar, between: str) -> str | None:

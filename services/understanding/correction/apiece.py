@@ -53,7 +53,7 @@ def apiece(heard: Annotation, found: Understood, context: Context) -> Understood
     said = {units.words[at] for at in told}
     if any(not said.intersection(rules.units(each.surface).words) for each in unread):
         return None
-    return _one_by_one(found, name, named, RuleId(f"{marks.id}.apiece@{marks.version}"))
+    return _one_by_one(found, name, named, marks.rule("apiece"))
 
 
 def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleId) -> Understood:

@@ -6,7 +6,7 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import AccountId, RuleId, language
+from schemas.ids import AccountId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
@@ -61,7 +61,7 @@ def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context:
         return None
     if len(others) != 1:
         return None
-    rule = RuleId(f"{marks.id}.implied@{marks.version}")
+    rule = marks.rule("implied")
     said = Evidence(units.starts[place], units.ends[place], text[units.starts[place] : units.ends[place]], rule)
     missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
     target = Slot(AccountId(others[0]), said)

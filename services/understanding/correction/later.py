@@ -79,7 +79,7 @@ class SelfRepair:
 
     def rule(self, name: str) -> RuleId:
         """The rule `name` of this language's words."""
-        return RuleId(f"{self.rules.accounts.id}.{name}@{self.rules.accounts.version}")
+        return self.rules.accounts.rule(name)
 
 
 def instead(parts: SelfRepair) -> Understood | None:

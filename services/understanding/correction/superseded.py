@@ -5,10 +5,10 @@ the command was about. Orders for money that are corrected stay orders: see `rep
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.correction.merging import Again, Look, values
@@ -32,6 +32,38 @@ _OPEN: Final = {None, Intent.QNA, Intent.CANCEL, Intent.START_OVER, Intent.CORRE
 """What an utterance may have been taken for that holds a command in another's place."""
 
 
+@dataclass(frozen=True, slots=True)
+class _CutInTwo:
+    """An utterance cut where it may take something back, and by what its parts, or other words, are looked at."""
+
+    rules: Grammar
+    text: str
+    context: Context
+    cut: Cut
+    look: Look
+    again: Again
+
+    @property
+    def earlier(self) -> Understood:
+        """What the earlier part means."""
+        return self.look(0, self.cut.end, self.context)
+
+    @property
+    def later(self) -> str:
+        """The words of the later part."""
+        return self.text[self.cut.start : self.cut.stop]
+
+    @property
+    def undone(self) -> bool:
+        """Whether the words between the parts take back what was said."""
+        words = self.rules.units(self.text[self.cut.mark : self.cut.start]).words
+        return self.cut.denied or self.rules.accounts.undoing.holds(words)
+
+    def told(self, evidence: Evidence) -> Evidence:
+        """The later part, as evidence by the rule of what it takes the place of."""
+        return Evidence(self.cut.start, self.cut.stop, self.later, evidence.rule)
+
+
 def superseded(heard: Annotation, found: Understood, context: Context, look: Look, again: Again) -> Understood | None:
     """What is wanted instead of what was said first; None where nothing was taken back."""
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
@@ -41,21 +73,22 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
     announced = [*announced_cuts(rules, text, held)][-MAX_CUTS:]
     faltering = [*faltering_cuts(rules, text)][-MAX_CUTS:]
     for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
+        parts = _CutInTwo(rules, text, context, cut, look, again)
         if cut.denies:
-            if (dropped := _dropped(rules, text, cut, context, look)) is not None:
-                return replace(dropped, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+            if (dropped := _dropped(parts)) is not None:
+                return replace(dropped, rule=rules.accounts.rule("superseded"))
             continue
-        if _besides(rules, text[cut.start :]):
-            return None
-        meant = _anew(rules, text, cut, context, look, found)
-        for place in (cut, *_restated(rules, text, cut, context)):
-            meant = meant or _about(heard, rules, place, context, look, again)
-        meant = meant or _behind(rules, text, cut, context, again) or _taken_back(rules, text, cut, context, look)
+        if rules.accounts.first.holds(rules.units(text[cut.start :]).words):
+            return None  # something is wanted first, or as well
+        meant = _anew(parts, found)
+        for place in (cut, *_restated(parts)):
+            meant = meant or _about(replace(parts, cut=place))
+        meant = meant or _behind(parts) or _taken_back(parts)
         if meant is not None:
-            return replace(meant, rule=RuleId(f"{rules.accounts.id}.superseded@{rules.accounts.version}"))
+            return replace(meant, rule=rules.accounts.rule("superseded"))
     pauses = () if rules.spaced else tuple(PAUSES.finditer(text))[:MAX_CUTS]
     places = (Cut(p.start(), p.end(), p.end(), len(text)) for p in pauses if p.start() > 0 and p.end() < len(text))
-    taken = (_taken_back(rules, text, cut, context, look) for cut in places)
+    taken = (_taken_back(_CutInTwo(rules, text, context, cut, look, again)) for cut in places)
     return next((each for each in taken if each is not None), None)
 
 
@@ -65,71 +98,70 @@ def _may_hold_another(found: Understood) -> bool:
     return unsure or found.intent in _DONE or found.then is not None
 
 
-def _besides(rules: Grammar, text: str) -> bool:
-    """Whether something is wanted first, or as well."""
-    words = rules.units(text).words
-    return rules.accounts.first.holds(words)
-
-
-def _anew(rules: Grammar, text: str, cut: Cut, context: Context, look: Look, found: Understood) -> Understood | None:
+def _anew(parts: _CutInTwo, found: Understood) -> Understood | None:
     """A whole command behind words that take back what was said, or behind any where both are of one kind."""
-    two = look(cut.start, cut.stop, context)
+    cut, text = parts.cut, parts.text
+    two = parts.look(cut.start, cut.stop, parts.context)
     if not _whole(two):
         return None
-    one = look(0, cut.end, context)
-    if one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end])):
+    one = parts.earlier
+    if one.intent not in _SAID and not any(_noun(parts, text[: cut.end])):
         return None  # "what happens if I send it to the wrong card"
     if two.intent in MONEY_MOVING and found.intent in MONEY_MOVING:
-        return two if _starts_over(rules, text[cut.mark : cut.start]) else None
-    if _undone(rules, text, cut):
+        return two if _starts_over(parts.rules, text[cut.mark : cut.start]) else None
+    if parts.undone:
         return two
     return two if two.intent in _DONE and one.intent is two.intent and one.then is None else None
 
 
-def _dropped(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
+def _dropped(parts: _CutInTwo) -> Understood | None:
     """What moves no money behind what is not wanted any more: "forget dave, lock my debit card"."""
+    rules, text, cut = parts.rules, parts.text, parts.cut
     pause = PAUSES.search(text, cut.start, cut.stop) if rules.spaced else None
-    if pause is None or not _undone(rules, text, cut):
+    if pause is None or not parts.undone:
         return None
     named, said = rules.units(text[cut.start : pause.start()]).words, rules.units(text[: cut.end]).words
     if not set(named) <= {*said, *rules.words.light}:
         return None  # "forget kate" is said of no order to dave
-    two = look(pause.end(), cut.stop, context)
-    return two if two.intent in _DONE and _whole(two) and look(0, cut.end, context).intent in _SAID else None
+    two = parts.look(pause.end(), cut.stop, parts.context)
+    return two if two.intent in _DONE and _whole(two) and parts.earlier.intent in _SAID else None
 
 
-def _taken_back(rules: Grammar, text: str, cut: Cut, context: Context, look: Look) -> Understood | None:
+def _taken_back(parts: _CutInTwo) -> Understood | None:
     """A whole command of another kind, behind a clause that takes back the first: 残高を教えて、いや残高はいいや、…."""
-    ends = () if rules.spaced else _clause_ends(rules, text, cut)
+    rules, text, cut = parts.rules, parts.text, parts.cut
+    ends = () if rules.spaced else _clause_ends(parts)
     dropped = [begin for end, begin in ends if rules.accounts.dropping.holds(rules.units(text[cut.mark : end]).words)]
-    one = look(0, cut.end, context) if dropped else None
-    if one is None or (one.intent not in _SAID and not any(_noun(rules, context, text[: cut.end]))):
+    one = parts.earlier if dropped else None
+    if one is None or (one.intent not in _SAID and not any(_noun(parts, text[: cut.end]))):
         return None
     for begin in dropped:
         behind = rules.units(text[begin : cut.stop])
         leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
         for start in {0, leads} if leads < len(behind.words) else ():
-            two = look(begin + behind.starts[start], cut.stop, context)
+            two = parts.look(begin + behind.starts[start], cut.stop, parts.context)
             if _whole(two) and two.intent is not one.intent:
                 return two
     return None
 
 
-def _clause_ends(rules: Grammar, text: str, cut: Cut) -> Iterator[tuple[int, int]]:
+def _clause_ends(parts: _CutInTwo) -> Iterator[tuple[int, int]]:
     """Where clauses of the later part end, and the next begin: at marks, and behind words that give a reason."""
-    yield from ((pause.start(), pause.end()) for pause in PAUSES.finditer(text, cut.start, cut.stop))
-    units, marks = rules.units(text), rules.accounts.because
+    cut = parts.cut
+    yield from ((pause.start(), pause.end()) for pause in PAUSES.finditer(parts.text, cut.start, cut.stop))
+    units, marks = parts.rules.units(parts.text), parts.rules.accounts.because
     for at in range(1, len(units.words)):
         end = marks.longest(units.words, at)[0]
         if cut.start < units.starts[at] and at < end < len(units.words) and units.starts[end] < cut.stop:
             yield units.starts[at], units.starts[end]
 
 
-def _restated(rules: Grammar, text: str, cut: Cut, context: Context) -> Iterator[Cut]:
+def _restated(parts: _CutInTwo) -> Iterator[Cut]:
     """The cut with its end before the thing that is said again and denied: 普通の残高を、普通じゃなくて定期."""
+    rules, text, cut = parts.rules, parts.text, parts.cut
     for pause in [*PAUSES.finditer(text, 0, cut.end)][-MAX_CUTS:]:
         again = rules.units(text[pause.end() : cut.end]).words
-        if not rules.spaced and pause.start() and any(_noun(rules, context, text[pause.end() : cut.end])):
+        if not rules.spaced and pause.start() and any(_noun(parts, text[pause.end() : cut.end])):
             yield replace(cut, end=pause.start(), mark=pause.end() if again else cut.mark)
 
 
@@ -141,52 +173,41 @@ def _whole(found: Understood) -> bool:
     return not left
 
 
-def _undone(rules: Grammar, text: str, cut: Cut) -> bool:
-    """Whether the words between the parts take back what was said."""
-    words = rules.units(text[cut.mark : cut.start]).words
-    return cut.denied or rules.accounts.undoing.holds(words)
-
-
 def _starts_over(rules: Grammar, text: str) -> bool:
     """Whether words take back all that was said before them."""
-    words = rules.units(text).words
-    return rules.accounts.from_start.holds(words)
+    return rules.accounts.from_start.holds(rules.units(text).words)
 
 
-def _about(
-    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
-) -> Understood | None:
+def _about(parts: _CutInTwo) -> Understood | None:
     """The earlier part's command about what was said later, told by putting that in the earlier thing's place."""
-    text = heard.transcript.text
-    one = look(0, cut.end, context)
+    one = parts.earlier
     if one.intent not in _DONE or one.rule is None or one.then is not None:
         return None
-    if _of_all(rules, one, text[cut.start : cut.stop]):
+    if _of_all(parts.rules, one, parts.later):
         return replace(one, slots=replace(one.slots, account=None))
-    if (other := _other_of_two(rules, one, text, cut, context)) is not None:
+    if (other := _other_of_two(parts, one)) is not None:
         return other
     for name, slot in values(one.slots).items():
-        for words in _places(rules, context, text, cut, slot.evidence):
-            found = again(words)
+        for words in _places(parts, slot.evidence):
+            found = parts.again(words)
             if _same_but(one, found, name):
-                told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
-                changed = replace(getattr(found.slots, name), evidence=told)
+                changed = replace(getattr(found.slots, name), evidence=parts.told(slot.evidence))
                 return replace(one, slots=replace(one.slots, **{name: changed}))
     return None
 
 
-def _other_of_two(rules: Grammar, one: Understood, text: str, cut: Cut, context: Context) -> Understood | None:
+def _other_of_two(parts: _CutInTwo, one: Understood) -> Understood | None:
     """The same of the caller's other card or account, where there are two and "the other one" is all that follows."""
-    words = rules.units(text[cut.start : cut.stop]).words
-    if rules.accounts.other_one.longest(words, 0)[0] != len(words) or not words:
+    words, context = parts.rules.units(parts.later).words, parts.context
+    if parts.rules.accounts.other_one.longest(words, 0)[0] != len(words) or not words:
         return None
     owned: dict[str, list[str]] = {"card": [c.id for c in context.cards], "account": [a.id for a in context.accounts]}
     for name, ids in owned.items():
         slot = getattr(one.slots, name)
         others = [each for each in ids if slot is not None and each != slot.value]
         if slot is not None and len(others) == 1:
-            told = Evidence(cut.start, cut.stop, text[cut.start : cut.stop], slot.evidence.rule)
-            return replace(one, slots=replace(one.slots, **{name: replace(slot, value=others[0], evidence=told)}))
+            other = replace(slot, value=others[0], evidence=parts.told(slot.evidence))
+            return replace(one, slots=replace(one.slots, **{name: other}))
     return None
 
 
@@ -200,19 +221,14 @@ def _of_all(rules: Grammar, one: Understood, later: str) -> bool:
     )
 
 
-def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again) -> Understood | None:
+def _behind(parts: _CutInTwo) -> Understood | None:
     """A command whose verb stands behind the later thing, and the rest before it: 定期の残高を、普通のを教えて."""
-    nouns, units = vocabulary(rules, context), rules.units(text)
-    places = (
-        []
-        if rules.spaced
-        else [
-            (edge, nouns.nouns[edge.symbol])
-            for at in range(len(units.words))
-            for edge in nouns.trie.scan(units.words, at)
-            if nouns.nouns[edge.symbol].id is not None
-        ]
-    )
+    rules, text, cut, again = parts.rules, parts.text, parts.cut, parts.again
+    if rules.spaced:
+        return None
+    nouns, units = vocabulary(rules, parts.context), rules.units(text)
+    edges = (edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at))
+    places = [(edge, noun) for edge in edges if (noun := nouns.nouns[edge.symbol]).id is not None]
     before = [(e, n) for e, n in places if units.ends[e.end - 1] <= cut.end]
     later = [(e, n) for e, n in places if units.starts[e.start] >= cut.start]
     if not before or not later or before[0][1].kind != later[0][1].kind:
@@ -233,21 +249,20 @@ def _behind(rules: Grammar, text: str, cut: Cut, context: Context, again: Again)
     return None
 
 
-def _places(rules: Grammar, context: Context, text: str, cut: Cut, thing: Evidence) -> Iterator[str]:
+def _places(parts: _CutInTwo, thing: Evidence) -> Iterator[str]:
     """The earlier part with the later thing in place of its own, with and without the words around that."""
-    starts, said = (
-        [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:],
-        text[cut.start : cut.stop],
-    )
-    for later in dict.fromkeys((said, *_noun(rules, context, said), *_said_again(rules, context, said))):
+    rules, text, cut, said = parts.rules, parts.text, parts.cut, parts.later
+    starts = [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:]
+    for later in dict.fromkeys((said, *_noun(parts, said), *_said_again(parts, said))):
         for start in reversed(starts):
             for end in dict.fromkeys((thing.end, cut.end)):
                 yield text[:start] + later + (" " if rules.spaced else "") + text[end : cut.end].lstrip()
 
 
-def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
+def _noun(parts: _CutInTwo, text: str) -> Iterator[str]:
     """The caller's own thing that words name, where the rest of them are words of ours."""
-    units, nouns = rules.units(text), vocabulary(rules, context)
+    rules = parts.rules
+    units, nouns = rules.units(text), vocabulary(rules, parts.context)
     for at in range(len(units.words)):
         end, symbols = nouns.trie.longest(units.words, at)
         rest = (*range(at), *range(end, len(units.words)))
@@ -260,9 +275,9 @@ def _noun(rules: Grammar, context: Context, text: str) -> Iterator[str]:
             return
 
 
-def _said_again(rules: Grammar, context: Context, text: str) -> Iterator[str]:
+def _said_again(parts: _CutInTwo, text: str) -> Iterator[str]:
     """The one thing of the caller's own that words name first, and again: "checking, it's the checking ones I want"."""
-    units, nouns = rules.units(text), vocabulary(rules, context)
+    units, nouns = parts.rules.units(text), vocabulary(parts.rules, parts.context)
     edges = [edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at)]
     named = [edge for edge in edges if nouns.nouns[edge.symbol].id is not None]
     if len(named) > 1 and named[0].start == 0 and len({nouns.nouns[edge.symbol].id for edge in named}) == 1:

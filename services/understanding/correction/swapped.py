@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from schemas.ids import AccountId, RuleId, language
+from schemas.ids import AccountId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import announced_up_to, announcing
 from services.understanding.correction.merging import Look
@@ -29,7 +29,7 @@ def swapped(heard: Annotation, found: Understood, context: Context, look: Look) 
     if source is None:
         return None
     slots = replace(one.slots, source=replace(target), target=replace(source))
-    return replace(one, slots=slots, rule=_rule(rules))
+    return replace(one, slots=slots, rule=rules.accounts.rule("swapped"))
 
 
 def _other(account: Slot[AccountId], context: Context) -> Slot[AccountId] | None:
@@ -45,9 +45,10 @@ def _read_back(rules: Grammar, units: Units, text: str, context: Context) -> Und
         return other
     if source is None or target is None or announcing(rules, ("", *words), rules.accounts.swaps) != 1:
         return None
-    evidence = Evidence(units.starts[0], units.ends[-1], text[units.starts[0] : units.ends[-1]], _rule(rules))
+    begin, stop, rule = units.starts[0], units.ends[-1], rules.accounts.rule("swapped")
+    evidence = Evidence(begin, stop, text[begin:stop], rule)
     slots = Slots(source=Slot(target, evidence), target=Slot(source, evidence))
-    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_rule(rules))
+    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=rule)
 
 
 def _the_other(rules: Grammar, units: Units, text: str, context: Context) -> Understood | None:
@@ -59,10 +60,7 @@ def _the_other(rules: Grammar, units: Units, text: str, context: Context) -> Und
     begins = [at for at in range(1, len(words)) if rules.accounts.other_account.longest(words, at)[0] == len(words)]
     if not begins or (begins[0] > 1 and announced_up_to(rules, words, 1) != begins[0]):
         return None
-    evidence = Evidence(units.starts[begins[0] - 1], units.ends[-1], text[units.starts[begins[0] - 1] :], _rule(rules))
+    begin, rule = units.starts[begins[0] - 1], rules.accounts.rule("swapped")
+    evidence = Evidence(begin, units.ends[-1], text[begin:], rule)
     slots = Slots(source=Slot(others[0], evidence))
-    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_rule(rules))
-
-
-def _rule(rules: Grammar) -> RuleId:
-    return RuleId(f"{rules.accounts.id}.swapped@{rules.accounts.version}")
+    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=rule)

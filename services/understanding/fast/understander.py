@@ -23,7 +23,7 @@ from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.fallback.asked import of_its_account, of_its_bill
 from services.understanding.fast.fallback.tails import STOPS as STOPS_BEHIND
-from services.understanding.fast.fallback.tails import TAKEN, begins_behind, taken, told_before
+from services.understanding.fast.fallback.tails import TAKEN, begins_behind, of_its_own, taken, told_before
 from services.understanding.fast.fallback.unmatched import ORDERS, Unmatched
 from services.understanding.fast.freeform.told import as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput
@@ -93,7 +93,7 @@ class Understander:
             return replace(meant, begun=found is None and self._matching.begun(hearing))
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
-        found = with_payee(hearing, as_source(found, context))
+        found = with_payee(hearing, as_source(of_its_own(hearing, found), context))
         found = of_its_bill(hearing, found)
         found = of_its_account(hearing, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found

@@ -7,7 +7,7 @@ thing of the caller's, or a word by which the order might not be wanted so leads
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.merging import Look
@@ -40,7 +40,7 @@ def led_up(heard: Annotation, found: Understood, context: Context, look: Look) -
             return None
         order = look(cut, len(text), context)
         if _whole(order):
-            return replace(order, rule=RuleId(f"{rules.accounts.id}.led_up@{rules.accounts.version}"))
+            return replace(order, rule=rules.accounts.rule("led_up"))
     return None
 
 

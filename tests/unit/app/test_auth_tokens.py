@@ -4,40 +4,20 @@ import asyncio
 import base64
 import hmac
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from joserfc import jwt
-from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
+from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 from app.auth.demo import LIFE_S, DemoIssuer
 from app.auth.jwks import AGAIN_S, FRESH_S, PATIENCE_S, STALE_S, FixedKeys, TokenVerifier, public_keys
 from app.auth.principal import Principal, Scope
-from app.auth.tokens import MAX_TOKEN, TokenRules, UnknownKey, verify_token
+from app.auth.tokens import MAX_TOKEN, UnknownKey, verify_token
 from schemas.errors import DependencyFailed, MissingScope, TellerlineError, Unauthenticated
 from services.timing.clock import ManualClock
-
-NOW = datetime(2026, 3, 4, 15, 0, tzinfo=UTC)
-AT = int(NOW.timestamp())
-RULES = TokenRules("https://issuer.test", "tellerline")
-KEY = OKPKey.generate_key("Ed25519", {"kid": "one"})
-KEYS = KeySet([KEY])
-
-
-def claims(**changes: Any) -> dict[str, Any]:
-    good = {
-        "iss": RULES.issuer, "aud": RULES.audience, "sub": "ann", "scope": "call openid", "iat": AT, "nbf": AT,
-        "exp": AT + 300,
-    }  # fmt: skip
-    return {key: value for key, value in (good | changes).items() if value is not ...}
-
-
-def token(key: Any = KEY, alg: str = "Ed25519", header: dict[str, Any] | None = None, **changes: Any) -> str:
-    head = {"alg": alg, "kid": key.kid, "typ": "at+jwt"} | (header or {})
-    return jwt.encode({k: v for k, v in head.items() if v is not ...}, claims(**changes), key, algorithms=[alg])
+from tests.harness.tokens import AT, KEY, KEYS, NOW, RULES, token
 
 
 def test_a_good_token_names_its_customer() -> None:

@@ -25,7 +25,7 @@ from services.observability import Metrics
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
 from services.timing import DISK_S, DiskThreads, ManualClock
-from tests.unit.replay.test_replay_labels import fake_handler
+from tests.fakes.knowing_handler import fake_handler
 
 EN_US = Locale("en-US")
 ENDING = """
@@ -76,7 +76,10 @@ async def test_the_monitor_is_answered_while_the_state_folder_hangs(
     async with AsyncExitStack() as stack:
         metrics = Metrics()
         audit = create_autospec(SpooledAudit, instance=True)
-        await bootstrap._look_at_spools(stack, read_settings(state_dir=tmp_path), metrics, audit)
+        base = bootstrap._Base(
+            stack, read_settings(state_dir=tmp_path), ManualClock(datetime(2026, 1, 15, tzinfo=UTC)), metrics
+        )
+        await bootstrap._look_at_spools(base, audit)
         monkeypatch.setattr(bootstrap, "broken", hung)
         await asyncio.sleep(0.2)
         before = time.monotonic()

@@ -27,9 +27,9 @@ from services.record.chain import verify
 from services.record.heads import FileHead
 from services.store import Store
 from services.timing.clock import ManualClock
+from tests.fakes.knowing_handler import fake_handler
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
-from tests.unit.replay.test_replay_labels import fake_handler
 
 NOON = datetime(2026, 3, 4, 12, 0, tzinfo=UTC)
 KEYS = AuditKeys(b"a" * 32)

@@ -8,7 +8,7 @@ import pytest
 
 from app.auth.tokens import verify_token
 from schemas.errors import Unauthenticated
-from tests.unit.app.test_auth_tokens import AT, KEYS, NOW, RULES, token
+from tests.harness.tokens import AT, KEYS, NOW, RULES, token
 
 TAKEN: tuple[dict[str, Any], ...] = (
     {},

@@ -1,6 +1,7 @@
 """The language model beside a checkpoint: what export/ngram_counts.py counts, services/asr/ngrams.py tells."""
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from tokenizers import Tokenizer
 
 from services.asr.ear import Ear
 from services.asr.load import FAULTS, LANGUAGES, MODEL_FOLDER
-from services.asr.ngrams import END, Ngrams
+from services.asr.ngrams import END, Ngrams, _unpacked
 from tests.unit.asr._checkpoint import ear
 from tests.unit.asr._language import TOKENS, counted
 
@@ -70,6 +71,21 @@ def test_candidates_are_judged_alike_alone_and_together(tmp_path: Path) -> None:
     model = counted(tmp_path, [[0, 1, 2], [2, 2], []], [1, 1, 1])
     candidates = [[0, 1, 1], [], [2], [0] * 30]
     assert model.score(candidates) == pytest.approx([float(model.score([c])[0]) for c in candidates])
+
+
+def test_of_the_bundled_models_alone_a_quicker_form_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept: list[bytes] = []
+
+    def keep(_: str, make: Callable[[], bytes]) -> bytes:
+        kept.append(make())
+        return kept[-1]
+
+    monkeypatch.setattr("services.asr.ngrams.kept", keep)
+    ours = MODEL_FOLDER / LANGUAGES[0] / "language.npz.xz"
+    elsewhere = tmp_path / ours.name
+    elsewhere.write_bytes(ours.read_bytes())
+    assert _unpacked(elsewhere) == _unpacked(ours)
+    assert len(kept) == 1
 
 
 def test_the_bundled_model_prefers_what_callers_say() -> None:

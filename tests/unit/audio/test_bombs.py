@@ -19,7 +19,7 @@ from schemas.errors import BadInput, Busy, MalformedAudio, TooLarge, Unsupported
 from services.audio import decoder, decoder_pool
 from services.audio.decoder_pool import DecoderPool
 from services.audio.files import read_file
-from tests.unit.audio.test_files import TONE, heard, written
+from tests.harness.sound_files import TONE, heard, written
 
 RAISES = """
 import sys

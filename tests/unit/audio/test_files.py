@@ -6,40 +6,19 @@ import wave
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import av
 import numpy as np
 import pytest
 
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import MalformedAudio, TooLarge, UnsupportedAudio
 from services.audio.files import MAX_SECONDS, read_file, read_raw
-
-TONE = (0.4 * np.sin(2 * np.pi * 440 * np.arange(24_000) / 16_000)).astype(np.float32)
-
-
-def written(container: str, codec: str, samples: np.ndarray, rate: int = 16_000, layout: str = "mono") -> bytes:
-    target = io.BytesIO()
-    with av.open(target, "w", format=container) as out:
-        stream = out.add_stream(codec, rate=rate, layout=layout)
-        planes = np.repeat((samples * 32767).astype("<i2"), 2)[None, :] if layout == "stereo" else None
-        data = planes if planes is not None else (samples * 32767).astype("<i2")[None, :]
-        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(data), format="s16", layout=layout)
-        frame.rate = rate
-        for packet in (*stream.encode(frame), *stream.encode(None)):
-            out.mux(packet)
-    return target.getvalue()
+from tests.harness.sound_files import TONE, heard, written
 
 
 def float_wav(samples: np.ndarray) -> bytes:
     data = samples.astype("<f4").tobytes()
     head = struct.pack("<4sI4s4sIHHIIHH", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 3, 1, 16_000, 64_000, 4, 32)
     return head + struct.pack("<4sI", b"data", len(data)) + data
-
-
-def heard(samples: np.ndarray) -> tuple[float, float]:
-    """Seconds, and the loudest frequency."""
-    spectrum = np.abs(np.fft.rfft(samples * np.hanning(samples.size)))
-    return samples.size / 16_000, float(np.argmax(spectrum) * 16_000 / samples.size)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from schemas.decision import Clarify, Handoff, Reply
 from schemas.ids import RuleId
 from schemas.intent import Intent, Understood
-from services.call.stranger import _allowed
+from services.call.stranger import for_a_stranger
 from services.dialogue import UserUtterance
 
 
@@ -19,6 +19,6 @@ from services.dialogue import UserUtterance
 )
 def test_only_a_person_is_offered(offer: str, intent: Intent | None, kept: bool) -> None:
     asked = Clarify(Reply(RuleId(offer)))
-    said = _allowed(UserUtterance("words", Understood(intent)), asked)
+    said = for_a_stranger(UserUtterance("words", Understood(intent)), asked)
     assert (said == asked) is kept
     assert kept or isinstance(said, Handoff)

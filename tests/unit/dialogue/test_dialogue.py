@@ -1,24 +1,13 @@
 """The reducer: what binds a yes, what voids it, and what is come back to."""
 
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.banking import (
-    Account,
-    Bill,
-    Card,
-    CustomerProfile,
-    Limits,
-    PayeeVerification,
-    Transaction,
-    TransactionFilter,
-    TransferOrder,
-    TransferState,
-)
+from schemas.banking import Transaction, TransactionFilter, TransferOrder, TransferState
 from schemas.consent import Consent
 from schemas.decision import (
     Answer,
@@ -34,31 +23,19 @@ from schemas.decision import (
     SubmitTransfer,
 )
 from schemas.extraction import Extraction, Fallback
-from schemas.ids import (
-    EN_US,
-    JA_JP,
-    AccountId,
-    BillId,
-    CallId,
-    CardId,
-    CustomerId,
-    PayeeId,
-    ProposalId,
-    RuleId,
-)
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.ids import EN_US, JA_JP, AccountId, BillId, PayeeId, ProposalId, RuleId
+from schemas.intent import Intent, Route, SlotName, Understood
 from schemas.money import Money
 from schemas.payee import Payee
 from schemas.span import MoneyValue
 from schemas.stepup import Challenge
-from schemas.transfer import Proposal, TransferReceipt
+from schemas.transfer import TransferReceipt
 from services.dialogue import (
     ActionDone,
     ActionFailed,
     Changing,
     DialogueState,
     Event,
-    Facts,
     Proposed,
     ReadbackDelivered,
     Reading,
@@ -71,77 +48,23 @@ from services.dialogue import (
     decide,
     voided,
 )
-from services.dialogue.terms import terms_of
 from services.response import speak
-
-NOW = datetime(2026, 11, 18, 15, tzinfo=UTC)
-RICH = Money(100_000, "USD")
-PROFILE = CustomerProfile(
-    "Alex",
-    (
-        Account(AccountId("checking"), "checking", "0001", RICH, RICH),
-        Account(AccountId("savings"), "savings", "0002", RICH, RICH),
-    ),
-    (Card(CardId("debit"), "debit card", "0003", locked=False),),
-    (Bill(BillId("power"), "electricity", PayeeId("grid"), Money(5000, "USD"), date(2026, 12, 1)),),
-    (Limits("USD", 80_000, 100_000, 50_000),),
+from tests.harness.dialogue import (
+    FACTS,
+    NOTHING_MADE_OF_IT,
     NOW,
+    PAYEES,
+    PROFILE,
+    RULE,
+    SEND,
+    YES,
+    dollars,
+    heard_in,
+    proposal,
+    read_back,
+    run,
+    said,
 )
-PAYEES = {PayeeId(i): Payee(PayeeId(i), n, version=3) for i, n in (("ann", "Ann"), ("bob", "Bob"), ("grid", "Grid"))}
-FACTS = Facts(PROFILE, PAYEES, NOW.date(), EN_US)
-WORDS = Evidence(0, 1, "x", RuleId("test@1"))
-
-
-def said(intent: Intent, confidence: float = 0.99, **slots: object) -> UserUtterance:
-    filled = Slots(**{name: Slot(value, WORDS) for name, value in slots.items()})  # type: ignore[arg-type]
-    return UserUtterance("words", Understood(intent, filled, route=Route.FAST, confidence=confidence))
-
-
-def dollars(amount: int) -> MoneyValue:
-    return MoneyValue(amount * 100, "USD")
-
-
-SEND = said(Intent.TRANSFER_MONEY, amount=dollars(50), payee=PayeeId("ann"))
-YES = said(Intent.CONFIRM)
-NOTHING_MADE_OF_IT = UserUtterance("?", Understood(None, route=Route.CLARIFY))
-RULE = RuleId("consent.test.yes@1")
-
-
-def heard_in(state: DialogueState, event: Event) -> Event:
-    """The event as it is understood where `state` waits: a yes agrees to what waits, and to nothing else."""
-    if not isinstance(event, UserUtterance) or event.understood.intent is not Intent.CONFIRM:
-        return event
-    consent = Consent(terms_of(state, FACTS).to, RULE)
-    return replace(event, understood=replace(event.understood, consent=consent))
-
-
-def proposal(order: TransferOrder, number: int = 1) -> Proposal:
-    return Proposal(
-        ProposalId(f"p{number}"),
-        CustomerId("c"),
-        CallId("k"),
-        order,
-        "n",
-        "s",
-        NOW + timedelta(minutes=2),
-        PayeeVerification.MATCH,
-        step_up_required=False,
-    )
-
-
-def run(*events: Event, state: DialogueState | None = None) -> tuple[DialogueState, list[Decision]]:
-    state, made = state or DialogueState(), []
-    for event in events:
-        state, decision = decide(state, heard_in(state, event), FACTS)
-        made.append(decision)
-    return state, made
-
-
-def read_back() -> tuple[DialogueState, TransferOrder]:
-    state, [decision] = run(SEND)
-    assert isinstance(decision, Confirm)
-    state, _ = run(Proposed(proposal(decision.order)), state=state)
-    return state, decision.order
 
 
 def test_an_order_holds_everything_the_caller_agrees_to() -> None:

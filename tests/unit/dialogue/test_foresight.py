@@ -19,7 +19,7 @@ from services.dialogue import (
     decide,
     foreseen,
 )
-from tests.unit.dialogue.test_dialogue import (
+from tests.harness.dialogue import (
     FACTS,
     NOTHING_MADE_OF_IT,
     PROFILE,

@@ -9,7 +9,7 @@ import pytest
 from schemas.ids import EN_US, JA_JP, Locale, PayeeId
 from schemas.payee import Payee
 from services.dialogue.names import payee_told_apart
-from tests.unit.dialogue.test_dialogue import FACTS
+from tests.harness.dialogue import FACTS
 
 MOST_CALLS = 3_000
 

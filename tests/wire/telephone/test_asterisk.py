@@ -17,7 +17,7 @@ from services.audio.codec import encode
 from services.audio.files import read_file
 from services.audio.tones import ToneDetector
 from services.call import LiveCall
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.gateway import line
 from tests.harness.pbx import CONFIG, SIPP, Pbx, needs_asterisk, needs_sipp, pbx, ran
@@ -30,18 +30,13 @@ CUSTOMER = "alex-morgan"
 DOORS = pytest.mark.parametrize("door", ["audiosocket", "websocket"])
 
 
-def recogniser() -> FakeRecognizer:
-    """Long sound orders, short sound agrees."""
-    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
-
-
 @asynccontextmanager
 async def exchange(folder: Path, state: Path, **further: object) -> AsyncIterator[Pbx]:
     """A PBX in front of a running service."""
     audiosocket = free_port()
     given = settings(audiosocket) | further
     async with (
-        served(state, recogniser(), voice=FakeSynthesizer(25), **given) as running,
+        served(state, orders(), voice=FakeSynthesizer(25), **given) as running,
         pbx(folder / "pbx", Place(running.port, audiosocket)) as made,
     ):
         yield made
@@ -117,7 +112,7 @@ async def test_a_caller_reaches_a_person_where_the_gateway_leaves(
     sound, audiosocket = wav(tmp_path / "said.wav", line(40.0)), free_port()
     async with AsyncExitStack() as stack:
         voice, given = FakeSynthesizer(25), settings(audiosocket)
-        running = await stack.enter_async_context(served(quick_folder, recogniser(), voice=voice, **given))
+        running = await stack.enter_async_context(served(quick_folder, orders(), voice=voice, **given))
         async with pbx(tmp_path / "pbx", Place(running.port, audiosocket)) as asterisk:
             await asterisk.call(door, sound, CUSTOMER, tmp_path / "heard.wav")
             async with asyncio.timeout(20):

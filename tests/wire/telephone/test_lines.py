@@ -10,7 +10,7 @@ import pytest
 from app.transports.telephone import web
 from schemas.errors import RateLimited
 from services.guard.shared_calls import SharedCalls
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import FakeRecognizer, orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import BOOKED, CUT_SHORT, READ_BACK, Phone, calling, said, settles, transfers_of
 from tests.harness.phone_asterisk import free_port
@@ -18,11 +18,6 @@ from tests.harness.phone_lines import LINES, UNSIGNED, Place, settings
 from tests.harness.served import Served, served
 
 CUSTOMER = "alex-morgan"
-
-
-def recogniser() -> FakeRecognizer:
-    """Long sound orders, short sound agrees."""
-    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
 
 
 EVERY_LINE = pytest.mark.parametrize("line", LINES)
@@ -45,7 +40,7 @@ async def phoning(
 @EVERY_LINE
 async def test_a_recorded_callers_transfer_is_booked(quick_folder: Path, line: str) -> None:
     voice = FakeSynthesizer(25)
-    async with phoning(quick_folder, line, CUSTOMER, recogniser(), voice) as (phone, _):
+    async with phoning(quick_folder, line, CUSTOMER, orders(), voice) as (phone, _):
         await phone.until(lambda: bool(phone.packets))
         phone.say(said("transfer-1"))
         await settles(quick_folder, READ_BACK)
@@ -57,14 +52,14 @@ async def test_a_recorded_callers_transfer_is_booked(quick_folder: Path, line: s
 @pytest.mark.parametrize("line", [line for line in LINES if line != "audiohook"])  # it always says a language
 async def test_who_calls_without_a_word_on_the_language_is_greeted_in_their_own(quick_folder: Path, line: str) -> None:
     voice = FakeSynthesizer(25)
-    async with phoning(quick_folder, line, "takahashi-misaki", recogniser(), voice) as (phone, _):
+    async with phoning(quick_folder, line, "takahashi-misaki", orders(), voice) as (phone, _):
         await phone.until(lambda: bool(phone.packets))
         assert "アシスタント" in "".join(voice.spoken)
 
 
 @EVERY_LINE
 async def test_a_read_back_that_is_cut_short_can_not_be_agreed_to(quick_folder: Path, line: str) -> None:
-    voice, heard = FakeSynthesizer(25), recogniser()
+    voice, heard = FakeSynthesizer(25), orders()
     async with phoning(quick_folder, line, CUSTOMER, heard, voice) as (phone, _):
         await phone.until(lambda: bool(phone.packets))
         voice.word_ms = 400
@@ -93,7 +88,7 @@ async def test_a_stranger_who_wants_money_moved_is_handed_off(
 
     monkeypatch.setattr(web.CarrierClient, "ask", ask)
     voice = FakeSynthesizer(25)
-    async with phoning(quick_folder, line, None, recogniser(), voice) as (phone, _):
+    async with phoning(quick_folder, line, None, orders(), voice) as (phone, _):
         await phone.until(lambda: bool(phone.packets))
         phone.say(said("transfer-1"))
         await phone.until(lambda: phone.over is not None)
@@ -114,7 +109,7 @@ async def test_a_customers_calls_at_other_gateways_count(
         yield
 
     monkeypatch.setattr(SharedCalls, "call", full)
-    async with phoning(quick_folder, line, CUSTOMER, recogniser(), FakeSynthesizer(10)) as (phone, _):
+    async with phoning(quick_folder, line, CUSTOMER, orders(), FakeSynthesizer(10)) as (phone, _):
         await phone.until(lambda: phone.over is not None)
     assert asked == [CUSTOMER]
     assert not phone.packets

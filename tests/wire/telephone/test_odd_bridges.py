@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import FakeRecognizer, orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import (
     BOOKED,
@@ -33,11 +33,6 @@ from tests.harness.served import Served, served
 
 CUSTOMER = "alex-morgan"
 SETTINGS = {"ivr_keys": KEYS, "twilio_token": TOKEN}
-
-
-def recogniser() -> FakeRecognizer:
-    """Long sound orders, short sound agrees."""
-    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
 
 
 @asynccontextmanager
@@ -63,7 +58,7 @@ def hasty(bridge: TwilioBridge) -> None:
 async def test_marks_that_come_before_the_sound_can_have_been_heard_are_no_proof(quick_folder: Path) -> None:
     voice = FakeSynthesizer(25)
     async with (
-        served(quick_folder, recogniser(), voice=voice, **SETTINGS) as running,
+        served(quick_folder, orders(), voice=voice, **SETTINGS) as running,
         twilio(running.port, {"statement": statement(CUSTOMER)}) as bridge,
     ):
         hasty(bridge)
@@ -80,7 +75,7 @@ async def test_marks_that_come_before_the_sound_can_have_been_heard_are_no_proof
 @pytest.mark.slow
 async def test_marks_twice_and_of_nobody_are_survived(quick_folder: Path) -> None:
     async with (
-        served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running,
+        served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running,
         phoning(running) as (phone, bridge),
     ):
         await phone.hears_out(1)
@@ -97,7 +92,7 @@ async def test_marks_twice_and_of_nobody_are_survived(quick_folder: Path) -> Non
 async def test_keys_over_a_read_back_agree_to_nothing(quick_folder: Path) -> None:
     voice = FakeSynthesizer(10)
     async with (
-        served(quick_folder, recogniser(), voice=voice, **SETTINGS) as running,
+        served(quick_folder, orders(), voice=voice, **SETTINGS) as running,
         phoning(running) as (phone, bridge),
     ):
         await phone.hears_out(1)
@@ -114,7 +109,7 @@ async def test_keys_over_a_read_back_agree_to_nothing(quick_folder: Path) -> Non
 @pytest.mark.slow
 async def test_a_line_without_sound_while_a_read_back_plays_goes_on(quick_folder: Path) -> None:
     async with (
-        served(quick_folder, recogniser(), voice=FakeSynthesizer(150), **SETTINGS) as running,
+        served(quick_folder, orders(), voice=FakeSynthesizer(150), **SETTINGS) as running,
         phoning(running) as (phone, bridge),
     ):
         await phone.until(lambda: bool(phone.packets))
@@ -156,7 +151,7 @@ async def test_what_comes_in_one_piece_with_the_calls_beginning_counts(quick_fol
 
 @pytest.mark.slow
 async def test_a_line_that_drops_in_a_read_back_leaves_no_consent_to_the_next(quick_folder: Path) -> None:
-    voice, heard = FakeSynthesizer(10), recogniser()
+    voice, heard = FakeSynthesizer(10), orders()
     async with served(quick_folder, heard, voice=voice, **SETTINGS) as running:
         async with phoning(running) as (phone, bridge):
             await phone.hears_out(1)
@@ -174,7 +169,7 @@ async def test_a_line_that_drops_in_a_read_back_leaves_no_consent_to_the_next(qu
 
 async def test_a_statement_opens_one_call(quick_folder: Path) -> None:
     word = statement(CUSTOMER)
-    async with served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running:
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running:
         async with phoning(running, word) as (phone, _):
             await phone.until(lambda: bool(phone.packets))
         async with phoning(running, word) as (phone, _):
@@ -183,7 +178,7 @@ async def test_a_statement_opens_one_call(quick_folder: Path) -> None:
 
 
 async def test_sound_behind_the_end_is_nobodys(quick_folder: Path) -> None:
-    async with served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running:
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running:
         async with phoning(running) as (phone, bridge):
             await phone.until(lambda: bool(phone.packets))
             await bridge.hang_up()
@@ -196,7 +191,7 @@ async def test_sound_behind_the_end_is_nobodys(quick_folder: Path) -> None:
 
 async def test_messages_in_binary_frames_are_read_or_refused_by_name(quick_folder: Path) -> None:
     async with (
-        served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running,
+        served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running,
         twilio(running.port, {"statement": statement(CUSTOMER)}) as bridge,
     ):
         await bridge.socket.send(b'{"event":"connected","protocol":"Call","version":"1.0.0"}')

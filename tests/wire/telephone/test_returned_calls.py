@@ -7,7 +7,7 @@ import pytest
 
 from app.transports.telephone import web
 from schemas.errors import SpeechUnavailable
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import calling, said, settles, transfers_of
 from tests.harness.phone_asterisk import free_port
@@ -26,7 +26,7 @@ async def test_a_call_that_comes_back_has_no_pending_money(
 
     monkeypatch.setattr(web.CarrierClient, "ask", ask)
     audiosocket, voice = free_port(), FakeSynthesizer(10)
-    heard = FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "a person please")
+    heard = orders("a person please")
     async with served(quick_folder, heard, voice=voice, **settings(audiosocket)) as running:
         place = Place(running.port, audiosocket)
         async with LINES[line](place, CUSTOMER) as bridge, calling(bridge) as phone:
@@ -56,7 +56,7 @@ async def test_nothing_is_pending_after_we_gave_a_call_away_because_we_failed(
 
     monkeypatch.setattr(web.CarrierClient, "ask", ask)
     voice = FakeSynthesizer(10)
-    heard = FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "what was that")
+    heard = orders("what was that")
     async with served(quick_folder, heard, voice=voice, **settings(free_port())) as running:
         place = Place(running.port, 0)
         async with LINES["twilio"](place, CUSTOMER) as bridge, calling(bridge) as phone:
@@ -70,7 +70,7 @@ async def test_nothing_is_pending_after_we_gave_a_call_away_because_we_failed(
 
 
 async def test_a_line_that_drops_leaves_what_was_read_back_to_the_next_call(quick_folder: Path) -> None:
-    heard = FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
+    heard = orders()
     async with served(quick_folder, heard, voice=FakeSynthesizer(10), **settings(free_port())) as running:
         place = Place(running.port, 0)
         async with LINES["twilio"](place, CUSTOMER) as bridge, calling(bridge) as phone:

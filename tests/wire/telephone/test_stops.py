@@ -8,7 +8,7 @@ import pytest
 
 from schemas.call import CallEvent, ReplyCut
 from services.call import OutboundQueue
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import CUT_SHORT, Phone, calling, said, settles
 from tests.harness.phone_asterisk import free_port
@@ -50,18 +50,13 @@ def decisions(monkeypatch: pytest.MonkeyPatch) -> Decisions:
     return found
 
 
-def recogniser() -> FakeRecognizer:
-    """Long sound orders; what is said over a reply is voice without words."""
-    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "")
-
-
 @pytest.mark.parametrize(
     "line", ["audiosocket", *(pytest.param(line, marks=pytest.mark.slow) for line in LINES if line != "audiosocket")]
 )
 async def test_the_sound_stops_within_60_ms_of_the_decision(
     quick_folder: Path, line: str, decisions: Decisions
 ) -> None:
-    audiosocket, voice, heard = free_port(), FakeSynthesizer(10), recogniser()
+    audiosocket, voice, heard = free_port(), FakeSynthesizer(10), orders("")
     async with (
         served(quick_folder, heard, voice=voice, **settings(audiosocket)) as running,
         LINES[line](Place(running.port, audiosocket), CUSTOMER) as bridge,

@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosedError, InvalidStatus
 from app.transports.telephone import web
 from app.transports.telephone.line import WebRequest
 from schemas.errors import CarrierUnavailable, SpeechUnavailable
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import FakeRecognizer, orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import BOOKED, KEYS, READ_BACK, Phone, calling, said, settles, statement, transfers_of
 from tests.harness.phone_carriers import TOKEN, TwilioBridge, signed, twilio
@@ -60,16 +60,11 @@ async def test_a_recorded_caller_orders_a_transfer_and_it_is_booked(
     assert asked == []
 
 
-def recogniser() -> FakeRecognizer:
-    """Long sound orders, short sound agrees."""
-    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
-
-
 async def test_a_caller_of_whom_the_bridge_says_nothing_is_handed_off(
     quick_folder: Path, asked: list[WebRequest]
 ) -> None:
     voice = FakeSynthesizer(25)
-    async with served(quick_folder, recogniser(), voice=voice, **SETTINGS) as running:
+    async with served(quick_folder, orders(), voice=voice, **SETTINGS) as running:
         async with phoning(running, From="+15550123") as (phone, _):
             await phone.hears_out(1)
             phone.say(said("transfer-1"))
@@ -102,7 +97,7 @@ async def test_a_transfer_that_the_carrier_does_not_make_is_told(
         raise CarrierUnavailable("the carrier answered 500")
 
     monkeypatch.setattr(web.CarrierClient, "ask", ask)
-    async with served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running:
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running:
         async with phoning(running) as (phone, _):
             await phone.hears_out(1)
             phone.say(said("transfer-1"))
@@ -117,7 +112,7 @@ async def test_keys_are_taken_and_stand_in_no_log(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with (
-        served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running,
+        served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running,
         phoning(running, statement=statement(CUSTOMER)) as (phone, bridge),
     ):
         await phone.hears_out(1)
@@ -145,7 +140,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", REFUSED)
 async def test_only_the_carrier_opens_a_stream(quick_folder: Path, case: str) -> None:
-    async with served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running:
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running:
         headers = REFUSED[case]
         with pytest.raises(InvalidStatus) as refused:
             async with twilio(running.port, {"statement": statement(CUSTOMER)}, headers):
@@ -165,7 +160,7 @@ async def test_only_the_carrier_opens_a_stream(quick_folder: Path, case: str) ->
 )
 async def test_a_statement_that_does_not_hold_opens_nothing(quick_folder: Path, wrong: str) -> None:
     async with (
-        served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running,
+        served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running,
         twilio(running.port, {"statement": wrong}) as bridge,
     ):
         await bridge.begin()
@@ -175,7 +170,7 @@ async def test_a_statement_that_does_not_hold_opens_nothing(quick_folder: Path, 
 
 
 async def test_a_statement_opens_one_call(quick_folder: Path) -> None:
-    async with served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running:
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running:
         once = statement(CUSTOMER, call="CA1")
         async with twilio(running.port, {"statement": once}) as bridge:
             await bridge.begin()
@@ -187,7 +182,7 @@ async def test_a_statement_opens_one_call(quick_folder: Path) -> None:
 
 
 async def test_without_a_voice_no_telephone_is_answered(quick_folder: Path) -> None:
-    async with served(quick_folder, recogniser(), **SETTINGS) as running:
+    async with served(quick_folder, orders(), **SETTINGS) as running:
         with pytest.raises(InvalidStatus) as refused:
             async with twilio(running.port, {}):
                 pass
@@ -199,7 +194,7 @@ async def test_where_words_get_no_sound_a_person_takes_over(quick_folder: Path, 
     voice = FakeSynthesizer(10)
     voice.error = SpeechUnavailable()
     async with (
-        served(quick_folder, recogniser(), voice=voice, **SETTINGS) as running,
+        served(quick_folder, orders(), voice=voice, **SETTINGS) as running,
         phoning(running, statement=statement(CUSTOMER)) as (phone, _),
     ):
         await phone.until(lambda: phone.over is not None)
@@ -208,7 +203,7 @@ async def test_where_words_get_no_sound_a_person_takes_over(quick_folder: Path, 
 
 async def test_a_caller_who_is_muted_is_not_torn_down(quick_folder: Path, asked: list[WebRequest]) -> None:
     async with (
-        served(quick_folder, recogniser(), voice=FakeSynthesizer(10), **SETTINGS) as running,
+        served(quick_folder, orders(), voice=FakeSynthesizer(10), **SETTINGS) as running,
         twilio(running.port, {"statement": statement(CUSTOMER)}) as bridge,
     ):
         await bridge.begin()

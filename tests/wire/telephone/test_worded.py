@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.recognizer import FakeRecognizer
+from tests.fakes.recognizer import orders
 from tests.harness.phone import BOOKED, CUT_SHORT, KEYS, READ_BACK, calling, said, settles, statement, transfers_of
 from tests.harness.phone_jambonz import jambonz
 from tests.harness.phone_lines import AUTHORIZED
@@ -13,15 +13,10 @@ from tests.harness.served import served
 CUSTOMER = "alex-morgan"
 
 
-def recogniser() -> FakeRecognizer:
-    """Long sound orders, short sound agrees."""
-    return FakeRecognizer(lambda seconds: "send fifty dollars to my sister" if seconds > 1.5 else "yes")
-
-
 @pytest.mark.parametrize("kind", ["text", "ssml"])
 async def test_a_transfer_is_read_back_in_the_bridges_voice(quick_folder: Path, kind: str) -> None:
     async with (
-        served(quick_folder, recogniser(), ivr_keys=KEYS) as running,
+        served(quick_folder, orders(), ivr_keys=KEYS) as running,
         jambonz(running.port, {"statement": statement(CUSTOMER)}, AUTHORIZED, f"?audio={kind}") as bridge,
         calling(bridge) as phone,
     ):
@@ -38,7 +33,7 @@ async def test_a_transfer_is_read_back_in_the_bridges_voice(quick_folder: Path, 
 
 async def test_a_read_back_that_the_bridge_did_not_speak_is_not_agreed_to(quick_folder: Path) -> None:
     async with (
-        served(quick_folder, recogniser(), ivr_keys=KEYS) as running,
+        served(quick_folder, orders(), ivr_keys=KEYS) as running,
         jambonz(running.port, {"statement": statement(CUSTOMER)}, AUTHORIZED, "?audio=text") as bridge,
         calling(bridge) as phone,
     ):

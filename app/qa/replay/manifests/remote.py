@@ -191,7 +191,7 @@ class HttpStore:
         self._client = httpx.Client(follow_redirects=True, timeout=_TIMEOUT_S)
 
     def get(self, url: str, target: Path, tag: str, most: int) -> str | None:
-        """Bring a file; an ETag is its tag."""
+        """Bring a file; an ETag is its tag. Raises DependencyFailed."""
         asked = {"If-None-Match": tag} if tag else {}
         try:
             with self._client.stream("GET", url, headers=asked) as answer:
@@ -242,7 +242,7 @@ class FsspecStore:
         return self._asked(url, read, None)
 
     def below(self, url: str) -> tuple[str, ...]:
-        """Every file below a folder."""
+        """Every file below a folder. Raises TooLarge."""
 
         def read() -> tuple[str, ...]:
             if not self._files.isdir(url):

@@ -102,7 +102,7 @@ class LivePlayer:
         self._spec = spec
 
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
-        """All turns of one call. Raises Unauthenticated, DependencyFailed where the gateway does not answer."""
+        """All turns of one call. Raises Unauthenticated, WrongState, DependencyFailed: the gateway does not answer."""
         if case.facts is not None:
             raise WrongState("a case with facts of its own is played in process: a gateway has a bank of its own")
         token = self._spec.token or await self._demo_token(case.customer or usual_customer(case.locale) or "")

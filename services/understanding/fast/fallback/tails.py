@@ -19,6 +19,8 @@ STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "re
 """Vetoes with which the words before may say that something else is meant."""
 _DOES: Final = ("transfer_do", "transfer_able", "repay_do", "pay_do", "pay_able", "lock_do", "unlock_do", "lost_do")
 _ORDERS: Final = ("transfer_do", "repay_do")
+_BACK: Final = ("no", "change")
+"""Lists of words that take something back."""
 _ADNOMINAL: Final = frozenset("のとやな")
 """Characters with which the words before belong to the noun after them: 「妹の残高」."""
 _SHORTEST: Final = 3
@@ -73,3 +75,15 @@ def ends_in_order(hearing: Hearing, verbs: tuple[str, ...] = _ORDERS) -> bool:
     if reading.lattice.said().isdisjoint(symbols):
         return False
     return any(e.symbol in symbols and e.end == size for at in range(size) for e in reading.lattice.edges(at))
+
+
+def of_its_own(hearing: Hearing, found: Understood) -> Understood:
+    """A whole order while a code is awaited, where no word takes anything back, as one more: 「健に三万円送って」."""
+    slots, symbols = found.slots, hearing.grammar.symbols
+    whole = slots.bill or (slots.amount and (slots.payee or slots.target))
+    if hearing.grammar.spaced or not hearing.context.code or found.intent is not Intent.CORRECT or not whole:
+        return found
+    taken_back = found.rejected or not hearing.reading.lattice.said().isdisjoint(symbols[name] for name in _BACK)
+    if taken_back or not ends_in_order(hearing, (*_ORDERS, "pay_do")):
+        return found
+    return replace(found, intent=Intent.BILL_PAYMENT if slots.bill else Intent.TRANSFER_MONEY)

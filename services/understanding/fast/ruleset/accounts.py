@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from rules.load import load
+from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, SlotName
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
@@ -133,6 +134,10 @@ class Accounts:
         """What a bare number that was said may be short for: 百五十 for a hundred and fifty times ten thousand."""
         said = 0 < value < self.short_below and not any(char.isdecimal() for char in surface)
         return value * self.short_of if said else None
+
+    def rule(self, name: str) -> RuleId:
+        """A rule of ours that goes by this language's words."""
+        return RuleId(f"{self.id}.{name}@{self.version}")
 
     def limited(self, units: Units, start: int, end: int) -> tuple[int, int] | None:
         """The units of a day and of the words that make a limit of it; None where it is just the day."""
