@@ -68,7 +68,7 @@ def reckoned(heard: Annotation, found: Understood, context: Context, again: Agai
         return _emptied(said, begin, emptied)
     if kept > begin:
         return _kept(said, begin, kept)
-    part = next(_phrases(said, marks.reckoned, begin), None)
+    part = _bounded(said, begin) or next(_phrases(said, marks.reckoned, begin), None)
     if part is None:
         return None
     start, end = part[0], _past_name(said, find, part[1])
@@ -93,6 +93,16 @@ def _phrases(said: _Said, trie: Trie, begin: int) -> Iterator[tuple[int, int]]:
     for at, (end, symbols) in enumerate(said.hearing.reading.longest(trie)):
         if symbols and at >= begin:
             yield at, end
+
+
+def _bounded(said: _Said, begin: int) -> tuple[int, int] | None:
+    """What is more than a number, or all but that: "everything in savings over 1000"."""
+    marks, spans = said.hearing.grammar.accounts, said.hearing.heard.spans
+    whole = next(_phrases(said, marks.whole, begin), None)
+    sums = [said.hearing.reading.units.covering(s.start, s.end) for s in spans if s.kind in NUMBERS]
+    bounds = {end for _, end in _phrases(said, marks.bounding, whole[1])} if whole is not None else set()
+    ends = [place[1] for place in sums if place is not None and place[0] in bounds]
+    return (whole[0], ends[0]) if whole is not None and ends else None
 
 
 def _past_name(said: _Said, find: Find, end: int) -> int:

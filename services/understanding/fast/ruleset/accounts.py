@@ -107,6 +107,8 @@ class Accounts:
     repeats: Trie
     hedged: Trie
     reckoned: Trie
+    whole: Trie
+    bounding: Trie
     reckoning: Trie
     remaining: Trie
     emptying: Trie

@@ -82,6 +82,10 @@ class AccountsFile(RuleFile):
     unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows; before an amount, a part of it
     hedged: tuple[str, ...] = ()  # behind its first word it only puts a wish softly
     reckoned: tuple[str, ...] = ()  # an amount by what was sent before, or by what a balance holds
+    whole: tuple[
+        str, ...
+    ] = ()  # all of something, of which a number behind one of the next is left out, or is the least
+    bounding: tuple[str, ...] = ()
     reckoning: tuple[str, ...] = ()  # words beside that which belong to it
     remaining: tuple[str, ...] = ()  # what is left of it
     emptying: tuple[str, ...] = ()  # before an account: all of it is to go
