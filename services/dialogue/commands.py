@@ -69,8 +69,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return _offered(state, task, heard, facts)
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
         return every_card(state, task, facts)
-    if waiting is not None and is_money(waiting) and not is_money(task):
-        return _digression(state, waiting, _of_waiting(waiting, task, heard), facts)
+    if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READ)):
+        return _digression(state, _of_waiting(waiting, task, heard), facts)
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
         task = merged(waiting, heard, limit)
@@ -94,10 +94,10 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
     return task
 
 
-def _of_waiting(waiting: Task, task: Task, heard: Understood) -> Task:
+def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
     """What is asked about a bill, of the one that is read back where none is named: 「いつまで」."""
     its = task.bill is None and named(heard, dialogue_rules().that_bill)
-    return replace(task, bill=waiting.bill) if its else task
+    return replace(task, bill=waiting.bill) if its and waiting is not None else task
 
 
 def _other_than(account: AccountId | None, facts: Facts) -> AccountId | None:
@@ -201,17 +201,18 @@ def _other_card_step(state: DialogueState, task: Task) -> bool:
     return {offered, task.intent} == {Intent.CARD_LOCK, Intent.CARD_UNLOCK} and task.card is None
 
 
-def _digression(state: DialogueState, waiting: Task, task: Task, facts: Facts) -> Step:
-    """Do something else first; the money task waits, and any read-back of it is void."""
+def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
+    """Do something else first; the money task waits, and any read-back of it is void, but a code stays awaited."""
     aside, decision = advance(state.memory, task, facts)
-    behind = Changing(waiting) if isinstance(state.phase, Changing) else Waiting(waiting)
+    phase, waiting = state.phase, state.task
+    behind = Idle() if waiting is None else Changing(waiting) if isinstance(phase, Changing) else Waiting(waiting)
     match aside.phase:
         case Idle():
-            kept = aside.at(behind)
+            kept = aside.at(phase if isinstance(phase, SteppingUp) else behind)
         case Unlocking(card):
             kept = aside.at(Unlocking(card, behind))
         case _:  # the aside itself lacks something: the older task waits behind it
-            queue = (waiting, *aside.memory.queue)[: dialogue_rules().queued]
+            queue = (*([waiting] if waiting is not None else ()), *aside.memory.queue)[: dialogue_rules().queued]
             return aside.keeping(replace(aside.memory, queue=queue)), decision
     said = decision.reply if isinstance(decision, Refuse | Answer) else None
     return (kept, decision) if said is None else go_on(kept, said, facts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from schemas.banking import Account, Card, CustomerProfile, Transaction
-from schemas.decision import LockCard, ReadBalance, ReadPayees, ReadTransactions, UnlockCard
+from schemas.decision import Action, LockCard, ReadBalance, ReadPayees, ReadTransactions, UnlockCard
 from schemas.extraction import Extraction
 from schemas.ids import Locale, PayeeId, ProposalId
 from schemas.intent import Understood
@@ -86,10 +86,11 @@ class ActionDone:
 
 @dataclass(frozen=True, slots=True)
 class ActionFailed:
-    """An action, or the proposing of an order, failed: the error's stable `code` and its reply's id."""
+    """An action, or without one the proposing of an order, failed: the error's stable `code`, its reply's id."""
 
     code: str
     spoken: str
+    action: Action | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,19 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.banking import TransferOrder, TransferState
-from schemas.decision import Answer, Clarify, Confirm, Execute, LockCard, Reply, ReplyParam, UnlockCard
+from schemas.decision import (
+    Answer,
+    Clarify,
+    Confirm,
+    Execute,
+    LockCard,
+    ReadBalance,
+    ReadPayees,
+    ReadTransactions,
+    Reply,
+    ReplyParam,
+    UnlockCard,
+)
 from schemas.errors import TellerlineError
 from schemas.ids import ProposalId
 from schemas.intent import SlotName
@@ -44,6 +56,8 @@ from services.dialogue.resume import go_on
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import task_for
 
+ASIDE: Final = (ReadBalance, ReadTransactions, ReadPayees, LockCard)
+"""Actions beside a code that is awaited: what becomes of them is nothing to what waits for it."""
 CHANNELS: Final = frozenset({"app", "text_message"})
 """Ways of a one-time code that have a name in every language; any other is said as the bank set it."""
 
@@ -114,6 +128,8 @@ def action_failed(state: DialogueState, event: ActionFailed, facts: Facts) -> St
     """Say what failed, as a plain sentence; ask anew where another answer may mend it."""
     said, memory = reply(event.spoken), state.memory
     match state.phase:
+        case SteppingUp() if isinstance(event.action, ASIDE):
+            return go_on(state, said, facts)
         case Proposing(task) | Reading(ReadBack(task)) | Confirming(ReadBack(task)) | Submitting(ReadBack(task)):
             return _order_failed(memory, task, event.code, said, facts)
         case SteppingUp(Submitting(it)):

@@ -19,6 +19,7 @@ from services.dialogue.phases import (
     ReadBack,
     Reading,
     Step,
+    SteppingUp,
     Submitting,
     Task,
     Unlocking,
@@ -50,6 +51,8 @@ def go_on(state: DialogueState, said: Reply, facts: Facts) -> Step:
             return state, Clarify(both(said, reply("offer.human")))
         case Submitting():
             return state, Answer(reply=said)
+        case SteppingUp():
+            return state, Clarify(both(said, reply("step_up.waiting")))
     if task is None and memory.queue:
         task, memory = memory.queue[0], replace(memory, queue=memory.queue[1:])
     return (state, Answer(reply=said)) if task is None else advance(memory.first(said), task, facts)
@@ -77,6 +80,8 @@ def pending_question(state: DialogueState, facts: Facts) -> Reply | None:
     task = state.task
     if isinstance(state.phase, Changing):
         return reply("ask.what_to_change")
+    if isinstance(state.phase, SteppingUp):
+        return reply("step_up.waiting")
     if task is None or not (is_money(task) or isinstance(state.phase, Asking)):
         return None
     _, decision = advance(replace(state.memory, preface=()), task, facts)

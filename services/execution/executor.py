@@ -99,14 +99,16 @@ class ActionExecutor:
         self._proposal = None
         await self._banking.ledger.void(self._customer, self._call)
 
-    async def _reported(self, work: Callable[[Any], Coroutine[Any, Any, Event]], given: object) -> Event:
+    async def _reported(
+        self, work: Callable[[Any], Coroutine[Any, Any, Event]], given: Action | TransferOrder
+    ) -> Event:
         try:
             try:
                 return await work(given)
             except StepUpRequired:
                 return await self._challenge_for(given)
         except TellerlineError as error:
-            return ActionFailed(error.code, error.spoken)
+            return ActionFailed(error.code, error.spoken, None if isinstance(given, TransferOrder) else given)
 
     async def _propose(self, order: TransferOrder) -> Event:
         self._proposal = await self._banking.ledger.propose(self._customer, self._call, order)
@@ -138,7 +140,7 @@ class ActionExecutor:
             await self._banking.ledger.confirm(self._customer, self._call, proposal.id, proposal.seal)
         )
 
-    async def _challenge_for(self, given: object) -> Event:
+    async def _challenge_for(self, given: Action | TransferOrder) -> Event:
         """A second factor is due: begin it for exactly what was asked."""
         match given:
             case UnlockCard(card):

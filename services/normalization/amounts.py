@@ -150,8 +150,8 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> Amount:
 def _of_two_units(scan: Scan, found: Number) -> Decimal | None:
     """As in "one thousand and fifty cents": the value in cents if the thousand are dollars."""
     part = found.value % HUNDRED
-    joined = any(scan.words[at].joiner for at in range(found.start, found.end))
-    return (found.value - part) * HUNDRED + part if joined and part and found.value > 10 * HUNDRED else None
+    parted = any(not scan.glued(at) for at in range(found.start + 1, found.end))
+    return (found.value - part) * HUNDRED + part if parted and part and found.value > 10 * HUNDRED else None
 
 
 def _dangling(scan: Scan, found: Number, at: int) -> tuple[Decimal, ...]:

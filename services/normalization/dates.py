@@ -233,10 +233,11 @@ def _fields(scan: Scan, at: int) -> tuple[tuple[str, ...], int] | None:
         and len(fields) < _THREE
     ):
         following = scan.tokens[end + 1]
-        month = following.word.month
-        if month is None and (following.numeral is None or not following.numeral.text.isdigit()):
+        month, said = following.word.month, following.numeral
+        written = str(month) if month is not None else said.text if said is not None else ""
+        if not written.isdigit():
             break
-        fields.append(str(month) if month is not None else following.text)
+        fields.append(written)
         end += 2
     whole = len(fields) == _THREE or (len(fields) == _TWO and mark == "/")
     return (tuple(fields), end) if whole and not (scan.text(end) in {"-", "/"} and scan.glued(end)) else None

@@ -153,13 +153,13 @@ class FakeDesk:
         return TransferSettled(TransferReceipt(proposal, outcome, reference="R1"))
 
 
-def failed(code: str) -> ActionFailed:
-    """The error of the tree with this code, as the dialogue hears of it."""
+def failed(code: str, action: Action | None = None) -> ActionFailed:
+    """The error of the tree with this code, in which an action ended, as the dialogue hears of it."""
     rest: list[type[TellerlineError]] = [TellerlineError]
     while rest:
         error = rest.pop()
         if error.code == code:
-            return ActionFailed(code, error.spoken)
+            return ActionFailed(code, error.spoken, action)
         rest.extend(error.__subclasses__())
     raise ValueError(f"no error {code}")
 

@@ -123,7 +123,7 @@ def test_client_events_are_told_or_refused(text: str) -> None:
     st.sampled_from(_TYPES), st.dictionaries(st.sampled_from(["session", "audio", "item", "token", "event_id"]), _JSON)
 )
 def test_nearly_events_are_told_or_refused(kind: str, rest: dict[str, object]) -> None:
-    with contextlib.suppress(BadInput, AssertionError):
+    with contextlib.suppress(BadInput):
         event = parse_client_event(json.dumps({"type": kind} | rest))
         if event.type != "tellerline.token":
             to_input(event)

@@ -181,7 +181,7 @@ class PlayedCall:
         match decision:
             case Execute(action):
                 if turn.fails:
-                    return failed(turn.fails)
+                    return failed(turn.fails, action)
                 return self._desk.perform(action, turn.outcome or TransferState.SUCCEEDED)
             case Confirm(order, None):
                 return self._desk.propose(order, turn.verification or PayeeVerification.MATCH, turn.step_up)

@@ -40,6 +40,8 @@ _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
+_HUNDRED, _TEENS = 100, 20
+"""What is counted by hundreds is less than "twenty hundred"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
 
 
@@ -102,7 +104,7 @@ def _on_condition(rules: Grammar, between: str) -> bool:
 
 
 def in_part(heard: Annotation, found: Understood) -> Understood | None:
-    """A later amount that may stand for the last part of the earlier one: "a hundred and twenty, no, thirty"."""
+    """A later amount that may go on with the earlier one: "a hundred and twenty, no, thirty", "three, no, hundred"."""
     amount, rules = found.slots.amount, grammar(language(heard.transcript.locale))
     if amount is None or amount.readings or found.intent not in COUNTED or found.then is not None:
         return None
@@ -111,7 +113,7 @@ def in_part(heard: Annotation, found: Understood) -> Understood | None:
         held = two.start < amount.evidence.end and amount.evidence.start < two.end
         if not held or not _corrects(rules, heard.transcript.text[one.end : two.start]):
             continue
-        whole = _with_last(rules, one, two, heard)
+        whole = _with_last(rules, one, two, heard) or _multiplied(rules, one, two, heard)
         if whole is not None:
             both = replace(amount, readings=(replace(amount.value, amount_minor=whole),))
             return replace(found, slots=replace(found.slots, amount=both), rule=rules.accounts.rule("in_part"))
@@ -139,6 +141,19 @@ def _with_last(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int |
         alike = rest >= size and _zeros(rest) >= _zeros(b)
         if later and b > 0 and a > 10 * size and rest != b and alike:
             return a - rest + b
+    return None
+
+
+def _multiplied(rules: Grammar, one: Span, two: Span, heard: Annotation) -> int | None:
+    """The earlier number times what the later one begins with: "three, wait, hundred and fifty"."""
+    if not rules.accounts.scales.begins(rules.units(two.surface).words, 0):
+        return None
+    major: int = 10 ** exponent(locale_rules(heard.transcript.locale).currency)
+    for a, b in ((a.amount_minor, b.amount_minor) for a in _values(one, heard)[:1] for b in _values(two, heard)[:1]):
+        scale: int = 10 ** (len(str(b)) - 1)
+        most = _TEENS * major if scale == _HUNDRED * major else scale
+        if 0 < a < most and a % major == 0:
+            return a // major * scale + b - scale
     return None
 
 

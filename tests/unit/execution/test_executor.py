@@ -23,4 +23,4 @@ class FakeRefusingBank:
 async def test_a_refusal_is_told_also_one_that_no_second_factor_can_lift(refusal: TellerlineError) -> None:
     banking = Banking(FakeRefusingBank(refusal), *4 * [None])  # type: ignore[arg-type] # nothing else is asked
     event = await ActionExecutor(banking, CustomerId("ann"), CallId("call")).perform(ReadBalance())
-    assert event == ActionFailed(refusal.code, refusal.spoken)
+    assert event == ActionFailed(refusal.code, refusal.spoken, ReadBalance())

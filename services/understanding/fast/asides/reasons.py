@@ -241,5 +241,5 @@ def _alone(match: PayeeMatch) -> PayeeId | None:
     if match.choice is not None or match.outcome is not MatchOutcome.ASK or not match.candidates:
         return match.choice
     best, *others = match.candidates
-    sole = best.score >= EXACT and all(each.score < _FAR for each in others)
+    sole = match.plausible <= 1 and best.score >= EXACT and all(each.score < _FAR for each in others)
     return best.id if sole else None

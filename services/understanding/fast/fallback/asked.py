@@ -29,8 +29,11 @@ def asked(hearing: Hearing, vetoes: set[str]) -> Understood | None:
     size, words = len(reading.words), reading.words
     said = reading.lattice.said()
     symbols = grammar.symbols
-    trouble = any(edge.symbol == TROUBLE for edges in reading.phrases(grammar.routing) for edge in edges)
-    if trouble or heard.payees is not None or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)}):
+    if (
+        TROUBLE in hearing.routed
+        or heard.payees is not None
+        or not said.isdisjoint({symbols[_ELSE], symbols.get("bank", _NONE)})
+    ):
         return None
     due = symbols["bill_cue"] in said and (grammar.spaced or symbols["billed"] in said or not _card(hearing))
     if due and (found := own_bill(hearing, 0, size)) is not None:

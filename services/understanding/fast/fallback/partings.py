@@ -27,13 +27,12 @@ def parting(hearing: Hearing, vetoes: set[str]) -> Understood | None:
     if _wants_a_person(hearing):
         return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
     size = len(reading.words)
-    banking = any(e.symbol == BANKING for edges in reading.phrases(grammar.routing) for e in edges)
     said = any(
         e.symbol == grammar.symbols["goodbye"]
         for at in range(max(0, size - _LAST), size)
         for e in reading.lattice.edges(at)
     )
-    if banking or not said or hearing.heard.payees is not None:
+    if BANKING in hearing.routed or not said or hearing.heard.payees is not None:
         return None
     return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
 

@@ -15,7 +15,7 @@ def route_unmatched(hearing: Hearing, vetoes: set[str], *, told: bool) -> tuple[
 
     Words of a command with an amount, a payee or an own account `told` in them are no question for the documents.
     """
-    found = {edge.symbol for edges in hearing.reading.phrases(hearing.grammar.routing) for edge in edges}
+    found = hearing.routed
     if BANKING not in found:
         return Route.CLARIFY, None
     asked = ASKING in found or TROUBLE in found or hearing.text.rstrip().endswith(("?", "？"))

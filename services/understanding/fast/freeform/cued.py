@@ -214,8 +214,7 @@ def _social(hearing: Hearing, vetoes: set[str]) -> Understood | None:
         return None
     if _said(hearing, ("human",)) and not vetoes & _STOPS and _last(hearing, ("talk_do", "reach_do")):
         return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
-    banking = any(e.symbol == BANKING for edges in reading.phrases(hearing.grammar.routing) for e in edges)
-    if banking or heard.spans:
+    if BANKING in hearing.routed or heard.spans:
         return None
     if _said(hearing, ("help_cue",)):
         return Understood(Intent.HELP, route=Route.FAST, confidence=_SURE, rule=RULE)

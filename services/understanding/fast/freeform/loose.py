@@ -79,11 +79,20 @@ def plain(hearing: Hearing, slots: Slots) -> bool:
     done = {at for at in range(size) for e in told if e.start <= starts[at] and ends[at] <= e.end}
     if any(reading.words[at] in grammar.words.outof and done.isdisjoint(range(at, at + _NEAR)) for at in range(size)):
         return False  # "from the one with more money"
+    if not done.issuperset(_of_own_accounts(hearing)):
+        return False  # "savings" may be what it is for, but is one of the caller's accounts
     for at in range(size):
         done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
         done.update(k for e in grammar.phrases.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
         done.update({at} if reading.words[at] in grammar.words.light else ())
     return len(done) == size
+
+
+def _of_own_accounts(hearing: Hearing) -> set[int]:
+    """The units of every name of an account of the caller's."""
+    nouns = hearing.nouns
+    edges = (edge for row in hearing.reading.phrases(nouns.trie) for edge in row)
+    return {at for e in edges if nouns.nouns[e.symbol].kind == "account" for at in range(e.start, e.end)}
 
 
 def sent_from(hearing: Hearing, start: int) -> bool:

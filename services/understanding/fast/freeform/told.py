@@ -259,7 +259,7 @@ def _part(hearing: Hearing, start: int, end: int) -> str:
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
         if word in grammar.words.others or place in reading.taken:
-            return ""
+            return "source" if back and _owned(hearing, place + 1) else ""  # "fifty to emily, my savings account"
         if word in grammar.words.onto:
             return "source" if reading.words[place + 1] in grammar.words.being else "target"  # "to be checking"
         if word in grammar.words.outof:
@@ -269,14 +269,19 @@ def _part(hearing: Hearing, start: int, end: int) -> str:
 
 def _refused(hearing: Hearing, start: int) -> bool:
     """Whether it is what is not meant: "drop the savings"."""
-    words, own = hearing.reading.words, hearing.grammar.symbols.get("own")
-    whose = start and any(edge.symbol == own and edge.end == start for edge in hearing.reading.lattice.edges(start - 1))
-    ends = {start, start - 1} if whose else {start}
+    words = hearing.reading.words
+    ends = {start, start - 1} if start and _owned(hearing, start - 1) else {start}
     return any(
         edge.symbol == DENIAL and edge.end in ends
         for at in range(max(0, start - _NEAR), start)
         for edge in hearing.grammar.accounts.repairs.scan(words, at)
     )
+
+
+def _owned(hearing: Hearing, at: int) -> bool:
+    """Whether the word there says that it is the caller's own: "my"."""
+    own = hearing.grammar.symbols.get("own")
+    return any(edge.symbol == own and edge.end == at + 1 for edge in hearing.reading.lattice.edges(at))
 
 
 def _surface(hearing: Hearing, span: Span) -> str:

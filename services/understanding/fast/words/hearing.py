@@ -31,6 +31,11 @@ class Hearing:
         """The transcript."""
         return self.heard.transcript.text
 
+    @property
+    def routed(self) -> frozenset[int]:
+        """The symbols of all words that tell where an utterance may belong: of banking, of trouble, of a question."""
+        return frozenset(edge.symbol for edges in self.reading.phrases(self.grammar.routing) for edge in edges)
+
     def said(self, start: int, end: int, rule: RuleId) -> Evidence:
         """The words of units `start` … `end`, as evidence by a rule."""
         units = self.reading.units
