@@ -203,7 +203,8 @@ def _pauses(rules: Grammar, heard: Annotation, one: Span, two: Span) -> bool:
 
 
 def _hesitations(rules: Grammar, units: Units, at: int) -> Iterator[int]:
-    while at < len(units.words) and (end := rules.accounts.hesitations.longest(units.words, at)[0]) > at:
+    tries = (rules.accounts.hesitations, rules.accounts.within_numbers)
+    while at < len(units.words) and (end := max(trie.longest(units.words, at)[0] for trie in tries)) > at:
         yield (at := end)
 
 

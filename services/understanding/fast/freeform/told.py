@@ -175,7 +175,7 @@ def _amounts(hearing: Hearing, currency: str) -> Iterator[Slot[MoneyValue]]:
     spans = [span for span in heard.spans if span.kind is SpanKind.MONEY]
     if not spans and (context.asked is SlotName.AMOUNT or context.confirming):
         spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, hearing.reading)]
-        spans = [span for span in spans if not _of_time(hearing, span)]
+        spans = [span for span in spans if not (_of_time(hearing, span) or _sounds_alike(hearing, span))]
     for span in spans:
         if _points_before(hearing, span):
             continue
@@ -187,6 +187,11 @@ def _amounts(hearing: Hearing, currency: str) -> Iterator[Slot[MoneyValue]]:
         if len(values) == 1 or (values and context.asked is not None):
             evidence = Evidence(span.start, span.end, _surface(hearing, span), span.rule)
             yield Slot(values[0], evidence, tuple(values[1:]))
+
+
+def _sounds_alike(hearing: Hearing, span: Span) -> bool:
+    """Whether a number among words of no rule may be no number: "go four it", "I want two think"."""
+    return hearing.context.confirming and _surface(hearing, span).casefold() in hearing.grammar.words.sound_alike
 
 
 def _points_before(hearing: Hearing, span: Span) -> bool:

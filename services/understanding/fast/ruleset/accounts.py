@@ -76,6 +76,7 @@ class Accounts:
     tails: Trie
     falters: Trie
     hesitations: Trie
+    within_numbers: Trie
     joints: Trie
     not_now: Trie
     undoing: Trie

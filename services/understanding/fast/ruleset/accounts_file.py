@@ -44,6 +44,7 @@ class AccountsFile(RuleFile):
     tails: tuple[str, ...]  # may stand behind what is corrected
     falters: tuple[str, ...] = ()  # alone before what is corrected
     hesitations: tuple[str, ...] = ()  # within a number
+    within_numbers: tuple[str, ...] = ()  # besides hesitations
     joints: tuple[str, ...] = ()  # within a number, before a hesitation or behind it
     not_now: tuple[str, ...] = ()  # puts off what is ordered
     undoing: tuple[str, ...] = ()  # takes back what was said before

@@ -72,6 +72,7 @@ class WordsFile(RuleFile):
     declining: tuple[str, ...] = ()  # nor are they behind one of these
     pricing: tuple[str, ...] = ()  # behind a price after one of these "it" may be a thing
     alarms: tuple[str, ...] = ()  # tell of a fraud, or of a payment that somebody else made
+    sound_alike: tuple[str, ...] = ()  # numbers that may be other words, misheard
     relative: tuple[str, ...] = ()  # tell by how much, not how much
     noun_conjunctions: tuple[str, ...] = ()  # join things of the caller's
     lists: dict[str, tuple[str, ...]]  # what templates take of a kind

@@ -24,6 +24,7 @@ class WordClasses:
     being: frozenset[str]
     at_number: frozenset[str]
     after_verbs: frozenset[str]
+    sound_alike: frozenset[str]
     subjects: frozenset[str]
     finite: frozenset[str]
     owing: frozenset[str]
