@@ -77,7 +77,14 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = replace(task, amounts=amounts) if named(heard, dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = _of_recent(task, state.memory.recent, heard, facts)
-    return advance(replace(state.memory, recent=task), task, facts)
+    return _then(advance(replace(state.memory, recent=task), task, facts), facts)
+
+
+def _then(step: Step, facts: Facts) -> Step:
+    """What is told at once, and behind it what was said in the same breath."""
+    state, decision = step
+    told = decision.reply if isinstance(decision, Refuse | Answer) and isinstance(state.phase, Idle) else None
+    return go_on(state, told, facts) if told is not None and state.memory.queue else step
 
 
 def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
@@ -86,14 +93,16 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
     if recent.intent is task.intent and named(heard, rules.earlier):
         return replace(recent, further=recent.further + 1)
     if task.bill is None and named(heard, rules.that_bill):
-        return replace(task, bill=recent.bill)
-    if task.source is None and named(heard, rules.of_that):
-        return replace(task, source=recent.account)
-    if task.target is None and named(heard, rules.to_that):
-        return replace(task, target=recent.account or recent.target)
-    if task.account is None and named(heard, rules.of_other):
-        return replace(task, account=_other_than(recent.account, facts))
-    return task
+        task = replace(task, bill=recent.bill)
+    elif task.source is None and named(heard, rules.of_that):
+        task = replace(task, source=recent.account)
+    elif task.target is None and named(heard, rules.to_that):
+        task = replace(task, target=recent.account or recent.target)
+    elif task.payee is None and not task.payee_heard and named(heard, rules.to_them):
+        task = replace(task, payee=recent.payee)
+    elif task.account is None and named(heard, rules.of_other):
+        task = replace(task, account=_other_than(recent.account, facts))
+    return recent if named(heard, rules.that_history) else task
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
@@ -222,18 +231,23 @@ def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
 
 def queued(state: DialogueState, heard: Understood) -> DialogueState:
     """What was said after the command waits its turn."""
-    rules, then, queue = dialogue_rules(), heard.then, state.memory.queue
+    rules, then, queue, before = dialogue_rules(), heard.then, state.memory.queue, leaning(state, heard)
     while then is not None and then.intent in COMMANDS:
-        queue = (*queue, leaning(state, then))[: rules.queued]
+        before = leaning(state, then, before)
+        queue = (*queue, before)[: rules.queued]
         then = then.then
     return state if queue == state.memory.queue else state.keeping(replace(state.memory, queue=queue))
 
 
-def leaning(state: DialogueState, heard: Understood) -> Task:
-    """The task of a command; one that leans on the last order ("the same for Cathy") has what that had."""
+def leaning(state: DialogueState, heard: Understood, before: Task | None = None) -> Task:
+    """The task of a command; one that leans on the last order ("the same for Cathy") has what that had.
+
+    The last is the one `before` it in the same breath, where that is one.
+    """
     rules = dialogue_rules()
     task = task_of(heard, rules.choices)
     base = state.task if _read_back(state) else state.memory.ordered
+    base = before if before is not None and is_money(before) else base
     if base is None or not named(heard, rules.again):
         return task
     return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)

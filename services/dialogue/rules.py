@@ -22,6 +22,8 @@ class DialogueRules(RuleFile):
     that_bill: frozenset[str]
     of_that: frozenset[str]
     to_that: frozenset[str]
+    to_them: frozenset[str] = frozenset()
+    that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
     earlier: frozenset[str]
     again: frozenset[str]

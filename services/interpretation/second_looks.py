@@ -8,11 +8,12 @@ from typing import Final, NamedTuple, TypeAlias
 from schemas.intent import Annotation, Context, Understood
 from schemas.payee import FindPayee
 from services.understanding.clarification.afterthought import Order, afterthought, named_last
-from services.understanding.clarification.asked_first import asked_first
+from services.understanding.clarification.asked_first import asked_first, then_paid
 from services.understanding.clarification.billers import for_its_bill, of_its_biller
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
+from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.unsettled import unsettled
@@ -70,6 +71,8 @@ _LOOKS: Final = (
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, lambda s, m: shared_out(s.heard, m, s.context, s.named)),
     _Look(_ALL, lambda s, _: of_all(s.heard, s.context, s.part)),
+    # A sum that follows from a balance, or from an earlier payment.
+    _Look(_ALL, lambda s, m: reckoned(s.heard, m, s.context, s.again, s.named)),
     # An order behind talk that leads up to it.
     _Look(_OPEN, lambda s, m: led_up(s.heard, m, s.context, s.part)),
     # Own accounts the other way round; another wish instead of the first; a question amid an order.
@@ -99,7 +102,7 @@ _LOOKS: Final = (
     # As much to each of several, or every bill.
     _Look(_THEN, lambda s, m: apiece(s.heard, m, s.context), lambda s, m: every_bill(s.heard, m, s.context)),
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
-    _Look(_THEN, lambda s, m: in_turn(s.heard, m)),
+    _Look(_THEN, lambda s, m: then_paid(s.heard, m, s.context, s.part), lambda s, m: in_turn(s.heard, m)),
     _Look(_THEN, lambda s, m: for_its_bill(m, s.context)),
     _Look(_THEN, lambda s, m: days_of_each(s.heard, m)),
     # An order that is only spoken of, or to whoever sends the caller a bill.

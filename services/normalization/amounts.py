@@ -69,8 +69,8 @@ def _prefixed(scan: Scan, at: int) -> Amount | None:
     """As in "$1,250.50", "EUR 20"."""
     unit = scan.words[at].currency
     found = _abbreviated(scan, at) or number(scan, at + 1)
-    if unit is None or found is None or scan.labelled(at):
-        return None
+    if unit is None or found is None or scan.labelled(at) or scan.words[at + 1].scale is not None:
+        return None  # "the dollars thousand of times"
     after = scan.words[found.end].currency
     end = found.end
     if after is not None and after.codes != unit.codes and not (after.minor or after.glued):

@@ -6,11 +6,11 @@ from typing import Final
 
 from schemas.span import Ambiguity, DateValue, SpanKind
 from services.normalization import calendar
+from services.normalization.dates_weekday import WEEKS_OF, on_its_day, weeks_behind
 from services.normalization.numbers import number
 from services.normalization.scan import Match, Scan, dated
 from services.normalization.words import Period
 
-_WEEKS_OF: Final = {"fortnight": ("week", 2)}
 _PERIODS: Final = frozenset({"week", "month", "year", "weekend"})
 _DAY_UNITS: Final = frozenset({"day", "week", "month", "year", "fortnight"})
 
@@ -21,6 +21,9 @@ def find_day_word(scan: Scan, at: int) -> Match | None:
     if offset is None or scan.today is None:
         return None
     found = calendar.shift(scan.today, "day", offset)
+    weeks = weeks_behind(scan, at + 1) if offset >= 0 else 0
+    if found is not None and weeks:
+        return dated(at, at + 2, "dates.week_day", calendar.shift(found, "week", weeks))
     return dated(at, at + 1, "dates.day_word", found)
 
 
@@ -37,7 +40,9 @@ def find_counted(scan: Scan, at: int) -> Match | None:
         return None
     count, unit, end = counted
     origin, sign, stop = since or scan.today, scan.words[end].direction, end + 1
-    if scan.words[end].origin or (scan.words[end].on and unit == "week"):
+    if not since and unit == "week" and on_its_day(scan, at, end):
+        origin, sign, stop = _origin(scan, end, scan.today) or origin, 1, end + 1
+    elif scan.words[end].origin or (scan.words[end].on and unit == "week"):
         named = _origin(scan, stop, scan.today)
         if named is None:
             return None
@@ -89,7 +94,7 @@ def _count(scan: Scan, at: int) -> tuple[int, str, int] | None:
     unit = scan.words[end].unit
     if unit not in _DAY_UNITS:
         return None
-    base, times = _WEEKS_OF.get(unit, (unit, 1))
+    base, times = WEEKS_OF.get(unit, (unit, 1))
     return count * times, base, end + 1
 
 
@@ -166,8 +171,8 @@ def find_weekday(scan: Scan, at: int) -> Match | None:
     if week is not None and week[0].unit == "week":
         return dated(at, week[1], "dates.week_day", calendar.weekday_of_week(today, named, week[0].offset))
     days = calendar.weekday(today, named)
-    if scan.style.language.spaced and scan.words[at + 1].unit == "week":
-        return dated(at, at + 2, "dates.week_day", calendar.shift(days[0], "week", 1))
+    if weeks := weeks_behind(scan, at + 1):
+        return dated(at, at + 2, "dates.week_day", calendar.shift(days[0], "week", weeks))
     return dated(at, at + 1, "dates.weekday", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
 
 

@@ -1,11 +1,17 @@
-"""Weekdays beside a date, and within a month: "friday march sixth", "thursday the 8th", "the first friday of july"."""
+"""Weekdays beside a date, and within a month: "friday march sixth", "thursday the 8th", "the first friday of july".
+
+And weeks counted from a day that stands right beside them: "a week today", "friday fortnight".
+"""
 
 from datetime import date, timedelta
+from typing import Final
 
 from schemas.span import Ambiguity, DateValue
 from services.normalization import calendar
 from services.normalization.scan import Match, Scan, dated
 from services.normalization.years import over_comma, year_at
+
+WEEKS_OF: Final = {"fortnight": ("week", 2)}
 
 
 def weekday_of_month(scan: Scan, at: int) -> Match | None:
@@ -47,3 +53,18 @@ def _pick(month: DateValue, weekday: int, which: int) -> date | None:
     ahead = (weekday - month.start.weekday()) % calendar.WEEK + calendar.WEEK * (which - 1)
     found = month.start + timedelta(days=ahead)
     return found if found <= month.end else None
+
+
+def weeks_behind(scan: Scan, at: int) -> int:
+    """How many weeks are added to the day before them: "tomorrow week", "friday fortnight"."""
+    unit = scan.words[at].unit if scan.style.language.spaced else None
+    base, times = WEEKS_OF.get(unit or "", (unit, 1))
+    return times if base == "week" else 0
+
+
+def on_its_day(scan: Scan, at: int, end: int) -> bool:
+    """Whether a day tells from when weeks count: "a week today", "a fortnight friday"; not "fifty a week friday"."""
+    before, day = scan.words[at - 1], scan.words[end]
+    loose = before.recurring or before.value is not None or before.currency is not None or before.scale is not None
+    figure = at > 0 and scan.tokens[at - 1].numeral is not None
+    return (day.weekday is not None or (day.day is not None and day.day >= 0)) and not loose and not figure

@@ -46,7 +46,7 @@ def find_money(scan: Scan, at: int) -> Match | None:
 
 def _from_digits(scan: Scan, at: int) -> Match | None:
     """As in "two five zero dollars": digits said one by one are an amount, but one to ask about."""
-    run = find_digits(scan, at) if scan.words[at].digit is not None else None
+    run = find_digits(scan, at) if scan.words[at].digit is not None else _figures(scan, at)
     unit = scan.words[run.end].currency if run is not None else None
     if (
         run is None
@@ -58,6 +58,15 @@ def _from_digits(scan: Scan, at: int) -> Match | None:
         return None
     value = Decimal(run.value)
     return _match(scan, at, Amount((value, value / HUNDRED), unit, run.end + 1, "digits", Ambiguity.GROUPING))
+
+
+def _figures(scan: Scan, at: int) -> Match | None:
+    """The same as a recogniser may write them: "2 5 0 dollars"."""
+    end = at
+    while end < len(scan.tokens) and (figure := scan.tokens[end].numeral) is not None and len(figure.digits) == 1:
+        end += 1
+    digits = "".join(scan.tokens[k].text for k in range(at, end))
+    return Match(SpanKind.DIGITS, digits, at, end, "") if len(digits) > 1 and digits.isdecimal() else None
 
 
 def _tied(scan: Scan, at: int) -> bool:

@@ -1,6 +1,7 @@
 """A question behind an order that it interrupts: "send ann thirty dollars, wait, how much do I have".
 
-It is answered first, and the order waits: nothing is read back until the caller says to go on.
+It is answered first, and the order waits: nothing is read back until the caller says to go on. Behind a question about
+a bill that one may be ordered to be paid: "how much is the phone bill and pay it".
 """
 
 from collections.abc import Iterator
@@ -12,11 +13,14 @@ from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slo
 from services.understanding.correction.cuts import Cut, announced_cuts, held_units
 from services.understanding.correction.merging import Again, Look
 from services.understanding.fast.clauses.clauses import READING
+from services.understanding.fast.patterns.units import Units
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _PRONOUN: Final = "pronoun"
+_OF_IT: Final = ".that_asked"
+"""In the rules of what is ordered of the bill that was asked about."""
 _OPEN: Final = MONEY_MOVING | READING | {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
 """What an utterance may have been taken for that holds an order and a question."""
 
@@ -38,6 +42,34 @@ def asked_first(heard: Annotation, found: Understood, context: Context, look: Lo
                 rule = rules.accounts.rule("asked_first")
                 return replace(asked, then=order, rule=rule)
     return None
+
+
+def then_paid(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """What is asked about a bill, and the order behind it to pay that one; None where none is ordered."""
+    bill, rules, text = found.slots.bill, grammar(language(heard.transcript.locale)), heard.transcript.text
+    read = found.then is not None and (found.then.intent is not Intent.BILL_PAYMENT or found.then.slots.bill)
+    if not rules.spaced or not context.idle or found.intent is not Intent.BILL_INQUIRY or bill is None or read:
+        return None
+    units = rules.units(text)
+    joins = [
+        at for at, start in enumerate(units.starts) if start >= bill.evidence.end and _joins(rules, text, units, at)
+    ]
+    behind = replace(context, recent=Intent.BILL_INQUIRY, recent_bill=bill.value)
+    for at in joins[:MAX_CUTS]:
+        order = look(units.starts[at], len(text), behind)
+        of_it = order.slots.bill is None and _OF_IT in (order.rule or "")
+        if order.intent is Intent.BILL_PAYMENT and order.route is Route.FAST and of_it and not order.then:
+            return replace(found, then=replace(order, slots=replace(order.slots, bill=bill)))
+    return None
+
+
+def _joins(rules: Grammar, text: str, units: Units, at: int) -> bool:
+    """Whether a clause begins at a unit: behind a mark, or behind a word that joins two commands."""
+    if at == 0 or text[units.ends[at - 1] : units.starts[at]].strip():
+        return at > 0
+    return any(
+        at in [edge.end for edge in rules.phrases.conjunctions.scan(units.words, b)] for b in range(max(0, at - 3), at)
+    )
 
 
 def _may_hold_an_order(found: Understood) -> bool:

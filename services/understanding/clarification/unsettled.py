@@ -9,15 +9,18 @@ from itertools import islice
 from typing import Final
 
 from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts, held_units
 from services.understanding.correction.merging import Look
+from services.understanding.fast.asides.reasons import CALLER
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 
 VERBS: Final = (*SENDING, "pay", "puts")
 """What an order begins with."""
+_OPEN: Final = frozenset({None, Intent.QNA})
+_SUBJECTS: Final = CALLER | {"you", "id", "ill"}
 _LEAST: Final = 2
 """Words of a condition, at least."""
 MAX_CUTS: Final = 3
@@ -31,18 +34,26 @@ _HARMLESS: Final = frozenset({"past", "negation"})
 def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
     """An offer of what was ordered; None where nothing was, or something is asked."""
     text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    if context.idle and found.route is not Route.FAST and _called_off(rules, text):
+        return Understood(
+            Intent.DENY, route=Route.FAST, confidence=1.0, rule=rules.accounts.rule("unsettled"), payees=found.payees
+        )
     if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
         return _asked(rules, Intent.CARD_LOCK)
     behind = found.then if found.intent is Intent.CANCEL and context.idle and not rules.spaced else None
     if behind is not None and behind.intent in MONEY_MOVING:  # 送らないで、母に三万円は: nothing else was to be stopped
         return _asked(rules, behind.intent)
+    if not context.idle or context.code or found.rule is not None or text.rstrip().endswith(_ASKS):
+        return None
+    order = _on_condition(rules, heard, context, look) if found.intent in _OPEN else None
+    return order or _not_meant(rules, heard, found, context, look)
+
+
+def _not_meant(rules: Grammar, heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+    """The offer of what was meant once, or is said not to be wanted."""
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
-    if not context.idle or context.code or found.route is not Route.QNA or found.rule is not None:
+    if not vetoes or found.route is not Route.QNA:
         return None
-    if not vetoes or text.rstrip().endswith(_ASKS):
-        return None
-    if (order := _on_condition(rules, heard, context, look)) is not None:
-        return order
     intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
     if intent is None and not vetoes & _ASKING:
         intent = _dropped(rules, heard, context, look, refused="refusal" in vetoes)
@@ -50,7 +61,7 @@ def unsettled(heard: Annotation, found: Understood, context: Context, look: Look
 
 
 def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Understood | None:
-    """An order behind a condition that no mark ends, to ask about: "if there's enough money pay the phone bill"."""
+    """An order behind a condition that no mark ends, with that unread: "if there's enough money pay the phone bill"."""
     units = rules.units(heard.transcript.text)
     words, marks = units.words, rules.accounts
     if not rules.spaced or not marks.conditions.scan(words, 0):
@@ -58,17 +69,25 @@ def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Loo
     symbols = {rules.symbols[name] for name in VERBS if name in rules.symbols}
     starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))
     for at in islice(starts, MAX_CUTS):
-        if words[at - 1] in rules.words.subjects or words[at - 1] in marks.verbs:
+        if words[at - 1] in rules.words.them | _SUBJECTS or words[at - 1] in marks.verbs:
             continue  # "if i pay the phone bill"
         order = look(units.starts[at], units.ends[-1], context)
         if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
-            return replace(order, route=Route.CLARIFY)
+            left = Evidence(
+                0, units.ends[at - 1], heard.transcript.text[: units.ends[at - 1]], rules.accounts.rule("unsettled")
+            )
+            return replace(order, unread=(*order.unread, left))
     return None
 
 
 def _asked(rules: Grammar, intent: Intent) -> Understood:
-    rule = rules.accounts.rule("unsettled")
-    return Understood(intent, route=Route.CLARIFY, rule=rule)
+    return Understood(intent, route=Route.CLARIFY, rule=rules.accounts.rule("unsettled"))
+
+
+def _called_off(rules: Grammar, text: str) -> bool:
+    """Whether the last words want nothing of it any more: "i was going to pay it but never mind"."""
+    words, scan = rules.units(text).words, rules.accounts.withdrawing.scan
+    return rules.spaced and any(edge.end == len(words) for at in range(len(words)) for edge in scan(words, at))
 
 
 def _turned_up(rules: Grammar, text: str) -> bool:

@@ -20,7 +20,8 @@ _MOST_BILLS: Final = 4
 _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
 _EVERYTHING: Final = "everything"
-_EVERY: Final = ".bill_payment.every@"
+_EVERY: Final = ".bill_payment.every"
+_ASKED: Final = ".every_asked@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
 
@@ -72,7 +73,11 @@ def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[in
 
 def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
-    if not ((_EVERY in (found.rule or "") and context.idle) or _all_asked(heard, found, context)):
+    one_asked = (
+        _ASKED in (found.rule or "") and context.recent_bill is not None
+    )  # "how much is the water", "pay them all"
+    every = _EVERY in (found.rule or "") and context.idle and not one_asked
+    if not (every or _all_asked(heard, found, context)):
         return None
     rules = grammar(language(heard.transcript.locale))
     due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)

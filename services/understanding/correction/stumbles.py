@@ -35,7 +35,7 @@ _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _PAIR: Final = 2
 _BEGUN: Final = 2
 """Characters of an amount that was begun and is said anew, at least."""
-_MOST_WORDS: Final = 3
+_MOST_WORDS: Final = 6
 """Words that are said twice in a row, at most."""
 _MOST_AGAIN: Final = 5
 """Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
@@ -65,8 +65,8 @@ def smoothed(
     units = rules.units(text)
     taken = held_units(rules, heard, _FIGURES)
     places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
-    places |= dict.fromkeys(_begun(rules, units, taken), "")
-    places |= _spelled(rules, units)
+    places |= dict.fromkeys([*_begun(rules, units, taken), *_faltering(rules, units, taken)], "")
+    places |= _spelled(rules, heard, units)
     denied = _denied(rules, units, text)
     if denied is not None:
         places[denied.at, denied.stop] = ""
@@ -215,25 +215,41 @@ def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 
 def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Words that come twice in a row, the first time; no numbers, and no words that announce a correction."""
+    """Words that come twice in a row, the first time; no numbers alone, and no words that announce a correction."""
     words = units.words
     for at in range(len(words)):
         for size in range(_MOST_WORDS, 0, -1):
             again = words[at + size : at + 2 * size]
-            if words[at : at + size] != again or not taken.isdisjoint(range(at, at + 2 * size)):
+            if words[at : at + size] != again or taken.issuperset(range(at, at + 2 * size)):  # "forty forty"
                 continue
             if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
                 yield at, at + size
             break
 
 
-def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
-    """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number."""
+def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """What is said while looking for words, in what leads up to an order: "wondering if maybe you could uh send"."""
+    for at in range(1, len(units.words)):
+        end = rules.accounts.falters.longest(units.words, at)[0]
+        hedged = rules.accounts.hedged.longest(units.words, at - 1)[0]
+        if hedged > at:
+            yield at, hedged
+        elif end > at and at not in taken and not (at - 1 in taken and end in taken):
+            yield at, end
+
+
+def _spelled(rules: Grammar, heard: Annotation, units: Units) -> dict[tuple[int, int], str]:
+    """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number.
+
+    Digits that go on behind them are another number's: "one five oh".
+    """
     words, marks, found = units.words, rules.accounts, dict[tuple[int, int], str]()
     digits = {word for spelled in marks.digits_of for word in spelled}
     for at in range(len(words) - 1):
         number = marks.digits_of.get(words[at : at + 2])
         if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
+            continue
+        if _go_on(heard, units, at + 2) and words[at + 2 : at + 3] != (number,):
             continue
         begin = at
         while places := [i for i in range(max(0, begin - 2), begin) if _says_nothing(marks, words, i, begin)]:
@@ -243,6 +259,13 @@ def _spelled(rules: Grammar, units: Units) -> dict[tuple[int, int], str]:
         else:
             found[at, at + 2] = "" if words[at + 2 : at + 3] == (number,) else number
     return found
+
+
+def _go_on(heard: Annotation, units: Units, at: int) -> bool:
+    """Whether the digits that end before unit `at` go on, with more than a currency's word behind them."""
+    end, behind = units.ends[at - 1], units.ends[at] if at < len(units.words) else units.ends[at - 1]
+    around = (span for span in heard.spans if span.start < end < span.end)
+    return any(span.kind is SpanKind.DIGITS or behind < span.end for span in around)
 
 
 def _says_nothing(marks: Accounts, words: tuple[str, ...], start: int, end: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, RuleId
-from schemas.intent import Annotation, Intent, Route, Slot, Slots, Understood
+from schemas.intent import Annotation, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.asides.reasons import bill_slot, own_bill
 from services.understanding.fast.fallback.tails import ends_in_order
@@ -54,12 +54,23 @@ def asked(hearing: Hearing, vetoes: set[str]) -> Understood | None:
 
 
 def of_its_bill(hearing: Hearing, found: Understood) -> Understood:
-    """What is asked about bills, with the one of the caller's own that is named, wherever in the words it stands."""
-    if found.intent is not Intent.BILL_INQUIRY or found.slots.bill is not None:
+    """What is asked about bills, with the one of the caller's own that is named, wherever in the words it stands.
+
+    What a card's balance is tells its bill, where no limit of its may be meant.
+    """
+    cards = (
+        hearing.grammar.spaced
+        and found.intent is Intent.BALANCE_INQUIRY
+        and [each.slot for each in found.unresolved] == [SlotName.ACCOUNT]
+    )
+    if not (cards or found.intent is Intent.BILL_INQUIRY) or found.slots.bill is not None:
         return found
     if (named := own_bill(hearing, 0, len(hearing.reading.words))) is None:
         return found
-    return replace(found, slots=replace(found.slots, bill=bill_slot(hearing, *named, RULE)))
+    bill = bill_slot(hearing, *named, RULE)
+    if cards:
+        return replace(found, slots=Slots(bill=bill), unresolved=())
+    return replace(found, slots=replace(found.slots, bill=bill))
 
 
 def of_its_account(hearing: Hearing, found: Understood) -> Understood:

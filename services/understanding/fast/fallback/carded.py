@@ -22,6 +22,8 @@ _TELLING: Final = frozenset({"negation", "reported"})
 """Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
 SURE: Final = 0.8
 CARD: Final = "card"
+CALLED: Final = frozenset({CARD, "cards"})
+"""Words for one; "card's" is spelled as if it were several."""
 _LOST: Final = "card_lost"
 _STOPPING: Final = "card_stop"
 """Verbs that stop a card which is told to be gone: "cancel my card, someone's got hold of it"."""
@@ -44,7 +46,7 @@ def carded(hearing: Hearing) -> Understood | None:
     if not wanted or (stops := vetoes_met(hearing, 0, size, places) & _STOPS) - _TELLING:
         return None
     cards = own_cards(hearing)
-    if cards is None or len(cards) > 1 or not (cards or CARD in words):
+    if cards is None or len(cards) > 1 or not (cards or CALLED.intersection(words)):
         return None
     verb = "unlock" if "unlock" in wanted else "lock"
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
@@ -76,7 +78,7 @@ def own_cards(hearing: Hearing) -> dict[str, Slot[CardId]] | None:
         named = [(e, nouns.nouns[e.symbol]) for e in reading.phrases(nouns.trie)[at]]
         named += [(e, e.value) for e in reading.lattice.edges(at) if isinstance(e.value, Noun)]  # by its digits
         named = [(edge, noun) for edge, noun in named if noun.kind == CARD]
-        if (named or reading.words[at] == CARD) and at and _of_another(hearing, at - 1):
+        if (named or reading.words[at] in CALLED) and at and _of_another(hearing, at - 1):
             return None
         for edge, noun in named:
             if noun.id is not None:

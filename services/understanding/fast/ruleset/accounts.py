@@ -105,6 +105,15 @@ class Accounts:
     rather: Trie
     conditions: Trie
     repeats: Trie
+    hedged: Trie
+    reckoned: Trie
+    whole: Trie
+    bounding: Trie
+    reckoning: Trie
+    remaining: Trie
+    emptying: Trie
+    keeping: Trie
+    moving: str
     shared_out: Trie
     notes: Trie
     recurring: Trie

@@ -80,6 +80,17 @@ class AccountsFile(RuleFile):
     standing: tuple[str, ...] = ()  # an order that recurs
     single: str = ""  # what is wanted in the place of such an order
     unmeasured: tuple[str, ...] = ()  # an amount that only the caller knows; before an amount, a part of it
+    hedged: tuple[str, ...] = ()  # behind its first word it only puts a wish softly
+    reckoned: tuple[str, ...] = ()  # an amount by what was sent before, or by what a balance holds
+    whole: tuple[
+        str, ...
+    ] = ()  # all of something, of which a number behind one of the next is left out, or is the least
+    bounding: tuple[str, ...] = ()
+    reckoning: tuple[str, ...] = ()  # words beside that which belong to it
+    remaining: tuple[str, ...] = ()  # what is left of it
+    emptying: tuple[str, ...] = ()  # before an account: all of it is to go
+    keeping: tuple[str, ...] = ()  # before an account or a sum: so much it is to hold
+    moving: str = ""  # what is ordered where an account is emptied
     shared_out: tuple[str, ...] = ()  # several get one sum
     particles: frozenset[str] = frozenset()  # behind one of these a condition begins, in a language without spaces
     short_below: int = 0  # below this a bare number in words may be short for
