@@ -31,6 +31,7 @@ from services.understanding.fast.matching.remainder import (
     bills_beside,
     in_a_slot,
     names_a_value,
+    part_beside,
     says,
     sums_beside,
     times_beside,
@@ -134,7 +135,7 @@ class Unmatched:
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
         if route is Route.EXTRACT and hearing.context.idle:
             beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
-            unread = (*unread, *bills_beside(hearing, found), *beside)
+            unread = (*unread, *bills_beside(hearing, found), *part_beside(hearing, found), *beside)
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
         left = tuple(each for each in mentions if getattr(sure.slots, each.slot.value) is None)  # no stretch of days
         return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))

@@ -259,6 +259,8 @@ def _part(hearing: Hearing, start: int, end: int) -> str:
     """`source`, `target`, or "" where the account is another's or not meant, or a word before it leaves that open."""
     grammar, reading = hearing.grammar, hearing.reading
     before = reading.words[max(0, start - _NEAR) : start]
+    if grammar.patterns.not_this.match(hearing.text, reading.units.ends[end - 1]):
+        return ""
     if grammar.words.whose.intersection(reading.words[end : end + 2]) or (grammar.spaced and _refused(hearing, start)):
         return ""
     for back, word in enumerate(reversed(before)):

@@ -51,6 +51,16 @@ def bills_beside(hearing: Hearing, found: Understood) -> tuple[Evidence, ...]:
     return tuple(one for one in said if not in_a_slot(one, found.slots))[:1]
 
 
+def part_beside(hearing: Hearing, found: Understood) -> tuple[Evidence, ...]:
+    """That a part of a bill is meant, where the verb comes last: 「半分だけ先に払っておくことできる」."""
+    if hearing.grammar.spaced or found.intent is not Intent.BILL_PAYMENT or found.slots.portion is not None:
+        return ()
+    rows = hearing.reading.phrases(hearing.grammar.phrases.relative)
+    said = [words_of(hearing, edge.start, edge.end) for edges in rows for edge in edges]
+    said += [Evidence(s.start, s.end, s.surface, _UNREAD) for s in hearing.heard.spans if s.kind is SpanKind.PERCENT]
+    return tuple(said[:1])
+
+
 def says(grammar: Grammar, words: Evidence) -> bool:
     """Whether there is more in the words than function words: "i'm" alone says nothing."""
     units = grammar.units(words.surface).words

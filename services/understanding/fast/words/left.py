@@ -135,9 +135,12 @@ def unmatched(
 
 
 def _clause(rules: Accounts, units: Units, at: int) -> int:
-    """Where what tells of the word at unit `at` begins: behind a particle."""
+    """Where what tells of the word at unit `at` begins: behind a particle, or a mark."""
     first = max(0, at - _MAX_PURPOSE)
-    return next((begin for begin in range(at, first, -1) if units.words[begin - 1] in rules.particles), first)
+    begins = (
+        b for b in range(at, first, -1) if units.words[b - 1] in rules.particles or units.ends[b - 1] < units.starts[b]
+    )
+    return next(begins, first)
 
 
 def _pays(rules: Accounts, units: Units, end: int) -> bool:
