@@ -67,7 +67,7 @@ def of_its_bill(hearing: Hearing, found: Understood) -> Understood:
         return found
     bill = bill_slot(hearing, *named, RULE)
     if cards:
-        return _found(Intent.BILL_INQUIRY, Slots(bill=bill), hearing.heard)
+        return replace(found, slots=Slots(bill=bill), unresolved=())
     return replace(found, slots=replace(found.slots, bill=bill))
 
 
