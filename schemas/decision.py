@@ -51,9 +51,10 @@ class ReadBalance:
 
 @dataclass(frozen=True, slots=True)
 class ReadTransactions:
-    """Read the history that `filter` selects."""
+    """Read the history that `filter` selects; so many of it were `told` before."""
 
     filter: TransactionFilter
+    told: int = 0
 
 
 @dataclass(frozen=True, slots=True)

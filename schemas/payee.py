@@ -69,4 +69,4 @@ class PayeeMatch:
 
 
 FindPayee: TypeAlias = Callable[[str], PayeeMatch | None]
-"""Looks for who is called so, by a name alone."""
+"""Looks for who is meant by a text of its own: a name alone, or words with one in them."""

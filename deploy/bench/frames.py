@@ -1,4 +1,4 @@
-"""`tellerline bench frames`: orders with words around them that change nothing, or take them back."""
+"""`tellerline bench frames`: orders with words around them that change nothing, or take them back, and noise inside."""
 
 from collections import Counter, defaultdict
 from itertools import islice
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from deploy.bench.cases.exchanges import ExchangeOutcome
 
 FRAMES: Final = Path("tests/data/frames")
+NOISE: Final = Path("tests/data/noise")
 ORDERS: Final = Path("tests/data/corrections")
 
 
@@ -21,7 +22,10 @@ def bench(
     each: Annotated[int, typer.Argument(help="orders of each file of corrections", min=1)] = 3,
     json: Annotated[Path | None, typer.Option(help="write the figures there")] = None,
 ) -> None:
-    """Put orders that are right by themselves into every frame: what they come to there (`wrong`: read back)."""
+    """Put orders that are right by themselves into every frame, and noise into them: what they come to there.
+
+    `wrong` is what is read back otherwise than meant; what noise made wrong is told.
+    """
     from deploy.bench.cases.frames import shares
 
     figures: dict[str, Figure] = {}
@@ -34,10 +38,12 @@ def bench(
 
 def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
     """Outcomes in a language's frames that keep an order, and in those that undo it."""
-    from deploy.bench.cases.exchanges import exchanges
+    from deploy.bench.cases.disturbed import disturbed, noise
+    from deploy.bench.cases.exchanges import ExchangeOutcome, exchanges, judge
     from deploy.bench.cases.frames import frames, orders, tried
     from deploy.bench.cases.player import ConversationPlayer
 
+    inside = noise(NOISE / path.name)
     found = defaultdict[str, "Counter[ExchangeOutcome]"](Counter)
     for file in sorted(ORDERS.glob(f"{path.stem}_*.yaml")):
         customer, lines = exchanges(file)
@@ -45,4 +51,9 @@ def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
         for line in islice(orders(lines), each):
             for keeps, judged in tried(player, line, frames(path), path.stem):
                 found["keeping" if keeps else "undoing"][judged.outcome] += 1
+            whole = judge(player, line).outcome is ExchangeOutcome.RIGHT
+            for judged in (judge(player, each) for each in disturbed(line, inside) if whole):
+                found["disturbed"][judged.outcome] += 1
+                if judged.outcome is ExchangeOutcome.WRONG:
+                    typer.echo(f"{line.turns[0]} | {judged.exchange.turns[0]}: {judged.said}")
     return found

@@ -19,9 +19,11 @@ from typing import Final
 STDLIB: Final = Path(sysconfig.get_path("stdlib"))
 UNREAD: Final = (
     "test", "idlelib", "tkinter", "turtledemo", "turtle.py", "ensurepip", "venv", "lib2to3", "pydoc_data",
-    "site-packages", "dist-packages", "config-*", "__pycache__", "nis.*", "_dbm.*", "readline.*", "_curses*",
+    "site-packages", "dist-packages", "config-*", "__pycache__",
+    "nis.*", "_dbm.*", "_gdbm.*", "readline.*", "_curses*", "_tkinter.*",
 )  # fmt: skip
-"""Of the interpreter's library: what is for those who write programs, for windows, terminals and a directory of old."""
+"""Of the interpreter's library: what is for those who write programs, and modules that bring libraries of terminals,
+files and a directory of old, or of windows, which the slim base lacks."""
 TAKEN: Final = (
     "/etc/ssl", "/usr/lib/ssl", "/usr/share/ca-certificates", "/usr/share/zoneinfo",
     "/etc/debian_version", "/etc/os-release", "/etc/ld.so.cache",

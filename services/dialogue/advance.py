@@ -12,7 +12,6 @@ from schemas.decision import (
     Execute,
     LockCard,
     ReadBalance,
-    ReadTransactions,
     Refuse,
     Reply,
     ReplyParam,
@@ -62,7 +61,7 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
                 memory = memory.first(reply("say.no_such_account", heard=task.account_heard))
             return done(memory, Execute(ReadBalance(task.account)))
         case Intent.RECENT_TRANSACTIONS:
-            return done(memory, Execute(ReadTransactions(history(task, facts))))
+            return done(memory, Execute(history(task, facts)))
         case Intent.BILL_INQUIRY | Intent.BALANCE_INQUIRY:  # a card's balance is its bill
             return done(memory, Answer(reply=bills_due(task, facts)))
         case _:

@@ -90,6 +90,8 @@ def _then(step: Step, facts: Facts) -> Step:
 def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     rules = dialogue_rules()
+    if recent.intent is task.intent and named(heard, rules.earlier):
+        return replace(recent, further=recent.further + 1)
     if task.bill is None and named(heard, rules.that_bill):
         task = replace(task, bill=recent.bill)
     elif task.source is None and named(heard, rules.of_that):

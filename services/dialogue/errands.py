@@ -83,24 +83,26 @@ def bills_due(task: Task, facts: Facts) -> Reply:
     return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed
 
 
-def history(task: Task, facts: Facts) -> TransactionFilter:
-    """What is asked of an account's history."""
+def history(task: Task, facts: Facts) -> ReadTransactions:
+    """What is asked of an account's history; more of it begins behind what was told."""
+    listed = dialogue_rules().transactions_listed
     currency = facts.profile.accounts[0].balance.currency if facts.profile.accounts else "USD"
 
     def bound(value: MoneyValue | None) -> Money | None:
         return None if value is None else money(value, currency, facts)
 
-    return TransactionFilter(
+    wanted = TransactionFilter(
         account_id=task.account,
         since=None if task.period is None else task.period.start,
         until=None if task.period is None else task.period.end,
         merchant=task.merchant or _paid_to(task, facts),
         at_least=bound(task.at_least),
         at_most=bound(task.at_most),
-        limit=dialogue_rules().transactions_listed,
+        limit=listed * (1 + task.further),
         received=task.received,
         sent=task.sent,
     )
+    return ReadTransactions(wanted, told=listed * task.further)
 
 
 def _paid_to(task: Task, facts: Facts) -> str:
@@ -136,8 +138,9 @@ def result(event: ActionDone, facts: Facts) -> Reply:
     match event.action:
         case ReadBalance(wanted):
             return _balances(tuple(a for a in event.accounts if wanted is None or a.id == wanted), facts)
-        case ReadTransactions():
-            return _transactions(event.transactions[: dialogue_rules().transactions_listed], facts)
+        case ReadTransactions(told=told):
+            rows = event.transactions[told : told + dialogue_rules().transactions_listed]
+            return _transactions(rows, facts, earlier=told > 0)
         case ReadPayees(found):
             names: tuple[ReplyParam, ...] = tuple(payee_told_apart(facts, p, found) for p in found)
             return reply("payees.found", payees=names) if names else reply("payees.none")
@@ -162,11 +165,13 @@ def _balances(rows: tuple[Account, ...], facts: Facts) -> Reply:
     return reply("balance.all", accounts=parts)
 
 
-def _transactions(rows: tuple[Transaction, ...], facts: Facts) -> Reply:
+def _transactions(rows: tuple[Transaction, ...], facts: Facts, *, earlier: bool) -> Reply:
     if not rows:
-        return reply("transactions.none")
+        return reply("transactions.no_more" if earlier else "transactions.none")
     said = _by_reading({row.merchant for row in rows}, facts)
     parts: tuple[ReplyParam, ...] = tuple(_row(row, said, facts) for row in rows)
+    if earlier:
+        return reply("transactions.earlier", rows=parts)
     return reply("transactions.one", row=parts[0]) if len(rows) == 1 else reply("transactions.list", rows=parts)
 
 

@@ -47,6 +47,7 @@ class Task:
     at_least: MoneyValue | None = None
     at_most: MoneyValue | None = None
     portion: str = ""
+    further: int = 0  # so many times more of an account's history was asked for
 
 
 class ActionOutcome(StrEnum):

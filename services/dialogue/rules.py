@@ -25,6 +25,7 @@ class DialogueRules(RuleFile):
     to_them: frozenset[str] = frozenset()
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
+    earlier: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]

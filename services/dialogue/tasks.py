@@ -32,9 +32,10 @@ _CLEARED: dict[SlotName, dict[str, object]] = {
 
 
 def task_of(understood: Understood, limit: int) -> Task:
-    """A new task for a command. `limit`: how many payees may be offered."""
+    """A new task for a command. `limit`: how many payees may be offered. The balance of a bill is what is owed."""
     assert understood.intent is not None, "a command has an intent"
-    return merged(Task(understood.intent), understood, limit)
+    owed = understood.intent is Intent.BALANCE_INQUIRY and understood.slots.bill is not None
+    return merged(Task(Intent.BILL_INQUIRY if owed else understood.intent), understood, limit)
 
 
 def ordered(heard: Understood) -> Understood:

@@ -106,12 +106,17 @@ class PayeeIndex:
         return wordings(text, match, [payee for payee in self._payees if payee.id in meant])
 
     def at_bank(self, text: str, names: Collection[str], locale: Locale) -> PayeeMatch | None:
-        """Whoever of the people called by one of `names` has an account at the bank that is named alone, else all."""
+        """Whoever of the people called by one of `names` has an account at the bank that is named alone, else all.
+
+        Where nobody of the whole name has one there, whoever bears a part of it: of 山崎 由美 the other 山崎.
+        """
         found = self._called.bank(text[:MAX_TEXT]) if language(locale) == "ja" else None
         called = [owner for owner, payee in enumerate(self._payees) if payee.name in names] if found is not None else []
         if found is None or not called:
             return None
+        parts = {owner: f"{self._payees[owner].name} {self._payees[owner].kana}".split() for owner in found[2]}
         there = [owner for owner in called if owner in found[2]]
+        there = there or [owner for owner, each in parts.items() if not set(each).isdisjoint(names)]
         ranked, decision = listed(self._forms.recent, there or called, SPELLED_WHOLE, whole=bool(there))
         return self._answer(Place(found[0], found[1]), text, ranked, decision, locale)
 

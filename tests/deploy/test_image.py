@@ -81,6 +81,12 @@ def test_packages_are_read_from_what_dpkg_says() -> None:
     assert root.packages(said) == {"libc6", "openssl", "ca-certificates", "g++-12"}
 
 
+def test_modules_whose_libraries_the_slim_base_lacks_are_left_out() -> None:
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    lacking = {f"{name}{suffix}" for name in ("_tkinter", "_gdbm", "_dbm", "_curses", "_curses_panel", "readline")}
+    assert shutil.ignore_patterns(*root.UNREAD)("", [*sorted(lacking), f"_ssl{suffix}"]) == lacking
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may look from another root")
 def test_an_environment_runs_where_nothing_else_is(tmp_path: Path) -> None:
     environment, made = tmp_path / "environment", tmp_path / "root"

@@ -61,6 +61,8 @@ def on_condition(heard: Annotation, found: Understood, context: Context) -> Unde
         return None
     money = any(span.kind is SpanKind.MONEY for span in heard.spans)
     ends = ends_in_order(Hearing.by(rules, heard, context), (*_VERBS, "onegai") if money else _VERBS)
+    if money and heard.payees is not None and heard.payees.choice is not None:
+        ends = ends or rules.patterns.otherwise.search(heard.transcript.text) is not None
     return _alone("conditional", heard) if ends else None
 
 

@@ -43,6 +43,8 @@ _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 _HUNDRED, _TEENS = 100, 20
 """What is counted by hundreds is less than "twenty hundred"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
+_OTHER: Final = ".not_the_other@"
+"""The rule of an order beside something that is not to be done now."""
 
 
 def put_together(heard: Annotation, context: Context, again: Callable[[str], Understood]) -> Understood | None:
@@ -166,7 +168,7 @@ def undated(heard: Annotation, found: Understood) -> Understood | None:
     """An order for now, where "not now" was said before it: the day is asked for."""
     if found.intent not in MONEY_MOVING or found.slots.date is not None:
         return None
-    if any(mention.slot is SlotName.DATE for mention in found.unresolved):
+    if any(mention.slot is SlotName.DATE for mention in found.unresolved) or _OTHER in (found.rule or ""):
         return None
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     units = rules.units(text)

@@ -11,7 +11,7 @@ from typing import Final
 
 from schemas.ids import language
 from schemas.intent import Annotation, Understood
-from schemas.payee import MatchOutcome, PayeeMatch
+from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from services.understanding.correction.merging import said_in
 from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import grammar
@@ -19,13 +19,11 @@ from services.understanding.fast.ruleset.grammar import grammar
 _MOST: Final = 3
 """Clauses that are looked at."""
 
-Find = Callable[[str], PayeeMatch | None]
-"""Who is meant by a text of its own."""
 Told = Callable[[str, PayeeMatch], Understood]
 """What another text means, in which that payee is named."""
 
 
-def called_in_two(heard: Annotation, found: Understood, find: Find, told: Told) -> Understood | None:
+def called_in_two(heard: Annotation, found: Understood, find: FindPayee, told: Told) -> Understood | None:
     """The order for the one whom both parts of the name tell; None where nothing is told of an open name."""
     match, text = heard.payees, heard.transcript.text
     patterns = grammar(language(heard.transcript.locale)).patterns

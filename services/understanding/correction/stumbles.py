@@ -35,7 +35,7 @@ _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _PAIR: Final = 2
 _BEGUN: Final = 2
 """Characters of an amount that was begun and is said anew, at least."""
-_MOST_WORDS: Final = 3
+_MOST_WORDS: Final = 6
 """Words that are said twice in a row, at most."""
 _MOST_AGAIN: Final = 5
 """Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
@@ -215,12 +215,12 @@ def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 
 def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Words that come twice in a row, the first time; no numbers, and no words that announce a correction."""
+    """Words that come twice in a row, the first time; no numbers alone, and no words that announce a correction."""
     words = units.words
     for at in range(len(words)):
         for size in range(_MOST_WORDS, 0, -1):
             again = words[at + size : at + 2 * size]
-            if words[at : at + size] != again or not taken.isdisjoint(range(at, at + 2 * size)):
+            if words[at : at + size] != again or taken.issuperset(range(at, at + 2 * size)):  # "forty forty"
                 continue
             if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
                 yield at, at + size

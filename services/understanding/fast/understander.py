@@ -12,12 +12,7 @@ from schemas.payee import FindPayee
 from services.understanding.fast.asides.reasons import with_payee
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
-from services.understanding.fast.clauses.clauses import (
-    READING,
-    bare,
-    only,
-    sentences,
-)
+from services.understanding.fast.clauses.clauses import READING, bare, only, sentences
 from services.understanding.fast.clauses.joints import joint
 from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar

@@ -10,6 +10,7 @@ from schemas.ids import AccountId, RuleId
 from schemas.intent import Annotation, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.asides.reasons import bill_slot, own_bill
+from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.ruleset.grammar import TROUBLE
 from services.understanding.fast.words.hearing import Hearing
 
@@ -45,7 +46,8 @@ def asked(hearing: Hearing, vetoes: set[str]) -> Understood | None:
         and symbols["billed"] not in said
         and (not grammar.spaced or bool(grammar.words.subjects.intersection(words)))
     )
-    if not cued or not (accounts or symbols["balance"] in said):
+    moves = not grammar.spaced and ends_in_order(hearing)  # 残高の全額を定期に移して
+    if moves or not cued or not (accounts or symbols["balance"] in said):
         return None
     slots = Slots(account=next(iter(accounts.values()))) if len(accounts) == 1 else Slots()
     return _found(Intent.BALANCE_INQUIRY, slots, heard)

@@ -130,13 +130,13 @@ class Unmatched:
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
             mentions = ()
         found = replace(meant, slots=guessed, payees=heard.payees)
-        left = tuple(each for each in mentions if getattr(guessed, each.slot.value) is None)
         used = route is Route.EXTRACT or hearing.context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
         if route is Route.EXTRACT and hearing.context.idle:
             beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
             unread = (*unread, *bills_beside(hearing, found), *beside)
         sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
+        left = tuple(each for each in mentions if getattr(sure.slots, each.slot.value) is None)  # no stretch of days
         return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))
 
     def _offered(self, hearing: Hearing, all_told: Callable[[], Slots]) -> tuple[Intent, Slots] | None:

@@ -89,6 +89,9 @@ def _on_its_day(order: Understood, day: Slot[DateValue] | None) -> Understood:
 
 def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
     """Whether two commands are two: "send five and six to ann" may be one amount said twice; `led` by a third one."""
+    last = _last(two)
+    if _verbless(one) and last.intent is Intent.RECENT_TRANSACTIONS and (last.slots.payee or last.slots.bill):
+        return False  # 妹に一万円、大家さんに九万円送ったっけ: its verb is the question's
     if one.intent is not Intent.TRANSFER_MONEY or two.intent is not Intent.TRANSFER_MONEY:
         return True
     named = all(
@@ -98,7 +101,12 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         for part in (one, two)
     )
     told = led and all(part.slots.amount is not None and part.slots.payee is not None for part in (one, two))
-    return named and (told or not (_verbless(one) and _verbless(two)))
+    return named and (told or not (_verbless(one) and _verbless(last)))
+
+
+def _last(part: Understood) -> Understood:
+    """The last of what was said in one breath."""
+    return part if part.then is None else _last(part.then)
 
 
 def _verbless(part: Understood) -> bool:

@@ -29,6 +29,7 @@ class SentencePatterns(RuleFile):
     said_to_be: re.Pattern[str] = _NOWHERE
     onto: re.Pattern[str] = _NOWHERE
     not_this: re.Pattern[str] = _NOWHERE
+    otherwise: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod

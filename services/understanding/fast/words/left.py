@@ -114,7 +114,8 @@ def unmatched(
     rules: Accounts, heard: Annotation, units: Units, named: Iterable[tuple[int, int]]
 ) -> tuple[Mention, ...]:
     """Times and accounts in words that no template took: they are asked for, should a task come of the words."""
-    spans = [s for s in heard.spans if s.kind in _DATED and not _of_a_thing(rules, heard, units, s)]
+    dated = [s for s in heard.spans if s.kind in _DATED and s.surface not in rules.now]
+    spans = [s for s in dated if not _of_a_thing(rules, heard, units, s)]
     days = [Evidence(s.start, s.end, s.surface, s.rule) for s in spans] or [
         _words(heard, units, edge.start, edge.end)
         for at in range(len(units.words))

@@ -67,6 +67,10 @@ class Filling:
                 after = self.values.get(slot)
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
+        dropped = [each.edge.value for each in captures if each.slot == _DROPPED]
+        bill = self.values.get("bill")  # 「水道代払って、水道代はいいです」
+        if bill is not None and any(isinstance(each, Noun) and each.id == bill.value for each in dropped):
+            self.twice.add("bill")
 
     def _memo(self, edge: Edge) -> None:
         """What the money is for is left out, unless it may be a time or an account."""

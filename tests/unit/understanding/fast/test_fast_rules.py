@@ -68,9 +68,7 @@ def test_money_is_guarded_by_vetoes(language: str) -> None:
         for template in body.templates:
             if (template.intent or body.intent) in MONEY:
                 vetoes = set(body.vetoes if template.vetoes is None else template.vetoes)
-                asks = (
-                    {"question", "reported"} if template.rule_class != "weak" else set()
-                )  # weak: offered
+                asks = {"question", "reported"} if template.rule_class != "weak" else set()  # weak: offered
                 assert {"negation", "conditional", "recurring", *asks} <= vetoes, template.id
 
 
