@@ -56,13 +56,13 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
             return _bill(memory, task, facts)
         case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
             return _card(memory, task, facts)
-        case Intent.BALANCE_INQUIRY:
+        case Intent.BALANCE_INQUIRY if task.bill is None:
             if task.account_heard:
                 memory = memory.first(reply("say.no_such_account", heard=task.account_heard))
             return done(memory, Execute(ReadBalance(task.account)))
         case Intent.RECENT_TRANSACTIONS:
             return done(memory, Execute(history(task, facts)))
-        case Intent.BILL_INQUIRY:
+        case Intent.BILL_INQUIRY | Intent.BALANCE_INQUIRY:  # a card's balance is its bill
             return done(memory, Answer(reply=bills_due(task, facts)))
         case _:
             return done(memory, payees(task, facts))

@@ -4,12 +4,13 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.banking import Bill
-from schemas.ids import language
-from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Slots, Understood
+from schemas.ids import RuleId, language
+from schemas.intent import Annotation, Context, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.fast.freeform.loose import plain
 from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.words.hearing import Hearing
 
+_BESIDE: Final = RuleId("intents.bills_besides@1")
 _SENDING: Final = ("transfer", "carry", "give", "sends")
 
 
@@ -42,6 +43,30 @@ def for_its_bill(found: Understood, context: Context) -> Understood | None:
     if len(bills) != 1:
         return None
     return replace(found, slots=replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence)))
+
+
+def bills_besides(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """A payment with a bill unread that is named behind it and is none of the caller's: "the phone and the gas"."""
+    rules, bill = grammar(language(heard.transcript.locale)), found.slots.bill
+    pays = found.intent is Intent.BILL_PAYMENT or context.asked is SlotName.BILL
+    if not rules.spaced or bill is None or not pays or found.route is not Route.FAST or found.then is not None:
+        return None
+    hearing = Hearing.by(rules, heard, context)
+    words, nouns, joints = hearing.reading.words, hearing.nouns, {joint.strip() for joint in rules.accounts.joined}
+    edges = [
+        edge for row in hearing.reading.phrases(nouns.trie) for edge in row if nouns.nouns[edge.symbol].kind == "bill"
+    ]
+    known = {at for edge in edges if nouns.nouns[edge.symbol].id for at in range(edge.start, edge.end)}
+    others = [
+        edge
+        for edge in edges
+        if edge.start not in known and not joints.isdisjoint(words[max(0, edge.start - 2) : edge.start])
+    ]
+    told = [hearing.said(edge.start, edge.end, _BESIDE) for edge in others]
+    unread = tuple(
+        one for one in told if one.start > bill.evidence.end and one.surface not in {e.surface for e in found.unread}
+    )
+    return replace(found, unread=(*found.unread, *unread[:1])) if unread else None
 
 
 def _within(slots: Slots, bill: Bill) -> bool:

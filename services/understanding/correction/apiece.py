@@ -1,12 +1,14 @@
 """As much to each of two, or both of two bills: 「五十嵐さんと花子に一万円ずつ送って」 is read back one by one."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from schemas.ids import RuleId, language
+from schemas.ids import BillId, RuleId, language
 from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
 from services.understanding.correction.merging import one_after_another
 from services.understanding.fast.clauses.clauses import only
+from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.reading import read
@@ -73,10 +75,10 @@ def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[in
 
 def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
-    one_asked = (
-        _ASKED in (found.rule or "") and context.recent_bill is not None
-    )  # "how much is the water", "pay them all"
-    every = _EVERY in (found.rule or "") and context.idle and not one_asked
+    if named := _named_asked(heard, context):
+        return _each(heard, replace(found, unread=(), then=None), named)
+    of_one = context.recent_bill is not None and _ASKED in (found.rule or "")  # "how much is the water", "pay them all"
+    every = _EVERY in (found.rule or "") and context.idle and not of_one
     if not (every or _all_asked(heard, found, context)):
         return None
     rules = grammar(language(heard.transcript.locale))
@@ -85,10 +87,36 @@ def every_bill(heard: Annotation, found: Understood, context: Context) -> Unders
     left = found.unread or found.then or not all(rules.accounts.elapsed.begins(month, 0) for month in months)
     if left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
         return None
+    return _each(heard, found, [bill.id for bill in due])
+
+
+def _each(heard: Annotation, found: Understood, bills: Sequence[BillId]) -> Understood:
+    """The order for each of the bills, one after the other."""
     said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
     plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=(), route=Route.FAST, confidence=1.0)
-    orders = [replace(plain, slots=replace(found.slots, bill=Slot(bill.id, said), portion=None)) for bill in due]
-    return one_after_another(orders)
+    slots = [replace(found.slots, bill=Slot(bill, said), portion=None) for bill in bills]
+    return one_after_another([replace(plain, slots=each) for each in slots])
+
+
+def _named_asked(heard: Annotation, context: Context) -> list[BillId]:
+    """The several bills that are named by who is asked which, where nothing else is said: "the phone and the water"."""
+    rules = grammar(language(heard.transcript.locale))
+    if context.asked is not SlotName.BILL or not rules.spaced:
+        return []
+    reading, nouns, at = read(rules, heard, context), vocabulary(rules, context), 0
+    words, named = reading.words, list[BillId]()
+    empty = {FILLER, rules.symbols["own"], rules.symbols["bill_word"]}
+    joints = {joint.strip() for joint in rules.accounts.joined}
+    while at < len(words):
+        called = [(e.end, nouns.nouns[e.symbol]) for e in nouns.trie.scan(words, at)]
+        bills = [(end, noun.id) for end, noun in called if noun.kind == "bill" and noun.id is not None]
+        ends = [edge.end for edge in reading.lattice.edges(at) if edge.symbol in empty]
+        ends += [at + 1] if words[at] in joints else []
+        if not (bills or ends):
+            return []
+        named += [BillId(bills[-1][1])] if bills else []
+        at = bills[-1][0] if bills else max(ends)
+    return named if 1 < len(named) == len(set(named)) else []
 
 
 def _all_asked(heard: Annotation, found: Understood, context: Context) -> bool:
