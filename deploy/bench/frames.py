@@ -51,9 +51,10 @@ def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
         for line in islice(orders(lines), each):
             for keeps, judged in tried(player, line, frames(path), path.stem):
                 found["keeping" if keeps else "undoing"][judged.outcome] += 1
-            whole = judge(player, line).outcome is ExchangeOutcome.RIGHT
-            for judged in (judge(player, each) for each in disturbed(line, inside) if whole):
+        for line in islice((line for line in lines if line.order), each):
+            right = judge(player, line).outcome is ExchangeOutcome.RIGHT
+            for judged in (judge(player, other) for other in disturbed(line, inside) if right):
                 found["disturbed"][judged.outcome] += 1
                 if judged.outcome is ExchangeOutcome.WRONG:
-                    typer.echo(f"{line.turns[0]} | {judged.exchange.turns[0]}: {judged.said}")
+                    typer.echo(f"{' / '.join(line.turns)} | {judged.exchange.turns[-1]}: {judged.said}")
     return found

@@ -22,6 +22,7 @@ from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.days import days_of_each
 from services.understanding.correction.implied import implied
 from services.understanding.correction.merging import Again, Look
+from services.understanding.correction.misheard import misheard
 from services.understanding.correction.named import Find
 from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
@@ -79,6 +80,8 @@ _LOOKS: Final = (
     _Look(_ELSE, lambda s, m: swapped(s.heard, m, s.context, s.part)),
     _Look(_ELSE, lambda s, m: superseded(s.heard, m, s.context, s.part, s.again)),
     _Look(_ELSE, lambda s, m: asked_first(s.heard, m, s.context, s.part, s.again)),
+    # An order in words that sound like what was said.
+    _Look(_ELSE, lambda s, m: misheard(s.heard, m, s.context, s.again)),
     # Two values of which one is meant; several payees in a row.
     _Look(_ELSE, lambda s, m: doubled(s.heard, m, s.context, s.named)),
     _Look(_ELSE, lambda s, m: listed(s.heard, m, s.context, s.named)),

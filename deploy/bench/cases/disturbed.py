@@ -32,14 +32,14 @@ def noise(path: Path) -> NoiseFile:
 
 
 def disturbed(exchange: Exchange, file: NoiseFile) -> Iterator[Exchange]:
-    """The exchange of one turn four times, with one kind of noise each in it, where its words allow that."""
-    said = exchange.turns[0]
+    """The exchange four times, with one kind of noise each in what is said last, where its words allow that."""
+    *before, said = exchange.turns
     chance = Random(said)
     begins = [found.start() for found in re.finditer(file.begins, said)]
     for change in (_filled, _again, _without, _misheard):
         made = change(said, begins, file, chance)
         if made is not None:
-            yield replace(exchange, turns=(" ".join(made.split()),))
+            yield replace(exchange, turns=(*before, " ".join(made.split())))
 
 
 def _filled(said: str, begins: list[int], file: NoiseFile, chance: Random) -> str | None:

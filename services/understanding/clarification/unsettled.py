@@ -64,7 +64,7 @@ def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Loo
     """An order behind a condition that no mark ends, with that unread: "if there's enough money pay the phone bill"."""
     units = rules.units(heard.transcript.text)
     words, marks = units.words, rules.accounts
-    if not rules.spaced or not marks.conditions.scan(words, 0):
+    if not (rules.spaced and words and marks.conditions.scan(words, 0)):
         return None
     symbols = {rules.symbols[name] for name in VERBS if name in rules.symbols}
     starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))

@@ -56,6 +56,7 @@ class Accounts:
     morning: frozenset[str]
     due_days: frozenset[str]
     due_before: dict[str, int]
+    misheard: dict[tuple[str, ...], tuple[str, ...]]
     from_its_day: dict[str, int]
     shifting: dict[str, int]
     apiece: Trie
@@ -205,6 +206,7 @@ def accounts(language: str, spaced: bool) -> Accounts:
         "hesitations": trie(file.falters, file.hesitations),
         "undoing": trie(file.undoing, file.from_start),
         "due_days": frozenset(day.replace(" ", "") for day in file.due_days),
+        "misheard": {split(said).words: others for said, others in file.misheard.items()},
         "due_before": {said.replace(" ", ""): days for said, days in file.due_before.items()},
     }
     return Accounts(

@@ -44,6 +44,7 @@ class AccountsFile(RuleFile):
     tails: tuple[str, ...]  # may stand behind what is corrected
     falters: tuple[str, ...] = ()  # alone before what is corrected
     hesitations: tuple[str, ...] = ()  # within a number
+    misheard: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # what may be other words, and which
     within_numbers: tuple[str, ...] = ()  # besides hesitations
     joints: tuple[str, ...] = ()  # within a number, before a hesitation or behind it
     not_now: tuple[str, ...] = ()  # puts off what is ordered

@@ -1,0 +1,64 @@
+"""An order in words that a recogniser, or a hasty hand, writes for others that sound like them: "sand fifty two ann"."""
+
+from itertools import combinations
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.ids import language
+from schemas.intent import MONEY_MOVING, Annotation, Context, Route, Understood
+from schemas.span import Span
+from services.understanding.correction.merging import Again, said_in
+from services.understanding.fast.ruleset.grammar import Grammar, grammar
+
+_MOST: Final = 3
+"""Words that are taken for others, at most."""
+
+
+def misheard(heard: Annotation, found: Understood, context: Context, again: Again) -> Understood | None:
+    """The one order that the words tell with the fewest of them taken for others; `again` looks at a text.
+
+    None where anything is awaited, something was surely understood, or they may tell two.
+    """
+    if found.route is Route.FAST or found.vetoes or context.code or context.terms.awaited is not Awaited.NOTHING:
+        return None
+    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    places = [place for place in _places(rules, text) if not any(_within(place, span) for span in heard.spans)]
+    for count in range(1, _MOST + 1) if len(places) <= _MOST else ():
+        orders = [
+            meant
+            for taken in combinations(places, count)
+            if (meant := said_in(again(_put(text, taken)), text)).intent in MONEY_MOVING and _whole(meant)
+        ]
+        if orders:
+            return orders[0] if all(each.slots == orders[0].slots for each in orders) else None
+    return None
+
+
+def _whole(meant: Understood) -> bool:
+    """Whether it was understood to its last word."""
+    return meant.route is Route.FAST and not (meant.unread or meant.unresolved or meant.then or meant.missing)
+
+
+def _places(rules: Grammar, text: str) -> list[tuple[int, int, str]]:
+    """Where words stand that may be others, as code points, and those others."""
+    units, table = rules.units(text), rules.accounts.misheard
+    sizes = {len(words) for words in table}
+    return [
+        (units.starts[at], units.ends[at + size - 1], other)
+        for at in range(len(units.words))
+        for size in sizes
+        if at + size <= len(units.words)
+        for other in table.get(units.words[at : at + size], ())
+    ]
+
+
+def _within(place: tuple[int, int, str], span: Span) -> bool:
+    """Whether a word is part of a number or a day: the "four" of "fifty four"."""
+    return span.start < place[1] and place[0] < span.end and (span.start, span.end) != place[:2]
+
+
+def _put(text: str, taken: tuple[tuple[int, int, str], ...]) -> str:
+    """The text with these words in their places, as long as before."""
+    for start, end, other in taken:
+        text = text[:start] + other.ljust(end - start) + text[end:]
+    return text
