@@ -1,4 +1,4 @@
-"""An order in words that a recogniser, or a hasty hand, writes for others that sound like them: "sand fifty two ann"."""
+"""An order in words that a recogniser, or a hasty hand, writes for others that sound alike: "sand fifty two ann"."""
 
 from itertools import combinations
 from typing import Final
