@@ -17,6 +17,7 @@ from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.unsettled import unsettled
+from services.understanding.correction.apart import of_its_size
 from services.understanding.correction.apiece import apiece, every_bill
 from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.days import days_of_each
@@ -99,6 +100,8 @@ _LOOKS: Final = (
         lambda s, m: remarked(s.heard, m, s.context, s.again),
         lambda s, m: on_condition(s.heard, m, s.context),
     ),
+    # As many hundreds as a digit says, in place of some.
+    _Look(_THEN, lambda s, m: of_its_size(s.heard, m, s.context)),
     # A day that is told by the order's own; an account or a date that goes without saying.
     _Look(_THEN, lambda s, m: by_the_order(s.heard, m, s.context)),
     _Look(_THEN, lambda s, m: implied(s.heard, m, s.context)),

@@ -40,7 +40,7 @@ _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""
-_HUNDRED, _TEENS = 100, 20
+_TEN, _HUNDRED, _TEENS = 10, 100, 20
 """What is counted by hundreds is less than "twenty hundred"."""
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT})
 _OTHER: Final = ".not_the_other@"
@@ -116,10 +116,33 @@ def in_part(heard: Annotation, found: Understood) -> Understood | None:
         if not held or not _corrects(rules, heard.transcript.text[one.end : two.start]):
             continue
         whole = _with_last(rules, one, two, heard) or _multiplied(rules, one, two, heard)
+        whole = whole or next((_counted(a.amount_minor, two, heard) for a in _values(one, heard)[:1]), None)
         if whole is not None:
             both = replace(amount, readings=(replace(amount.value, amount_minor=whole),))
             return replace(found, slots=replace(found.slots, amount=both), rule=rules.accounts.rule("in_part"))
     return None
+
+
+def of_its_size(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    """A digit in place of hundreds or thousands that are read back may be as many of them: "make it two"."""
+    amount, before = found.slots.amount, context.terms.amount
+    if amount is None or before is None or amount.readings or found.intent is not Intent.CORRECT:
+        return None
+    for span in heard.spans:
+        if (span.start, span.end) == (amount.evidence.start, amount.evidence.end):
+            whole = _counted(before.minor, span, heard)
+            readings = () if whole is None else (replace(amount.value, amount_minor=whole),)
+            return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
+    return None
+
+
+def _counted(before: int, now: Span, heard: Annotation) -> int | None:
+    """As many hundreds or thousands as a digit without a unit says, where so few of them were said before."""
+    major: int = 10 ** exponent(locale_rules(heard.transcript.locale).currency)
+    scale: int = 10 ** (len(str(before)) - 1)
+    value = next((each.amount_minor for each in _values(now, heard)[:1]), 0)
+    few = now.kind is SpanKind.NUMBER and 0 < value < _TEN * major and value % major == 0
+    return value // major * scale if few and scale >= _HUNDRED * major and before % scale == 0 else None
 
 
 def _corrects(rules: Grammar, between: str) -> bool:
