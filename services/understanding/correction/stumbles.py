@@ -16,6 +16,7 @@ from schemas.span import SpanKind
 from services.understanding.correction.cuts import held_units
 from services.understanding.correction.merging import Look, alone, kinds, part_of, said_in, same, values
 from services.understanding.correction.repair import may_hold_a_repair, settled
+from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.patterns.units import Units
 from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, OVER, Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
@@ -229,12 +230,15 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """What is said while looking for words, in what leads up to an order: "wondering if maybe you could uh send"."""
+    acts = {rules.symbols[name] for name in (*VERBS, "pay") if name in rules.symbols}
     for at in range(1, len(units.words)):
+        if at - 1 in taken or any(edge.symbol in acts for edge in rules.trie.scan(units.words, at - 1)):
+            return  # "pay my electric, uh, pay my water bill"
         end = rules.accounts.falters.longest(units.words, at)[0]
         hedged = rules.accounts.hedged.longest(units.words, at - 1)[0]
         if hedged > at:
             yield at, hedged
-        elif end > at and at not in taken and not (at - 1 in taken and end in taken):
+        elif end > at and at not in taken:
             yield at, end
 
 
