@@ -125,6 +125,11 @@ def shifted(found: Understood, by: int) -> Understood:
     return _moved(found, by, None) if by else found
 
 
+def with_words(text: str, start: int, end: int, words: str) -> str:
+    """The text with these words and blanks from `start` to `end`, as long as before."""
+    return text[:start] + words.ljust(end - start) + text[end:]
+
+
 def said_in(found: Understood, text: str) -> Understood:
     """The meaning with the words of `text` in the places of its evidence."""
     return _moved(found, 0, text)

@@ -7,7 +7,7 @@ from schemas.consent import Awaited
 from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Route, Understood
 from schemas.span import Span
-from services.understanding.correction.merging import Again, said_in
+from services.understanding.correction.merging import Again, said_in, with_words
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
 _MOST: Final = 3
@@ -58,7 +58,6 @@ def _within(place: tuple[int, int, str], span: Span) -> bool:
 
 
 def _put(text: str, taken: tuple[tuple[int, int, str], ...]) -> str:
-    """The text with these words in their places, as long as before."""
-    for start, end, other in taken:
-        text = text[:start] + other.ljust(end - start) + text[end:]
+    for place in taken:
+        text = with_words(text, *place)
     return text

@@ -14,7 +14,7 @@ from schemas.ids import language
 from schemas.intent import Annotation, Context, Route, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.cuts import held_units
-from services.understanding.correction.merging import Look, alone, kinds, part_of, said_in, same, values
+from services.understanding.correction.merging import Look, alone, kinds, part_of, said_in, same, values, with_words
 from services.understanding.correction.repair import may_hold_a_repair, settled
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.patterns.units import Units
@@ -75,7 +75,7 @@ def smoothed(
         return None
     changed = text
     for (start, end), words in places.items():
-        changed = _with(changed, units.starts[start], _past_dashes(text, units.ends[end - 1], words), words)
+        changed = with_words(changed, units.starts[start], _past_dashes(text, units.ends[end - 1], words), words)
     found = said_in(again(changed), text)
     if found.intent not in COUNTED or found.rule is None:
         return None
@@ -99,7 +99,7 @@ def uncontracted(heard: Annotation) -> str:
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
     for found in _CONTRACTED.finditer(text):
         if _only_tails(rules, rules.units(found["rest"]).words):
-            text = _with(text, found.start(), found.start("rest"), "")
+            text = with_words(text, found.start(), found.start("rest"), "")
     return text
 
 
@@ -166,11 +166,6 @@ def _restarted(
         if found.rule is not None and found.route is Route.FAST and found.consent is None:
             return found
     return None
-
-
-def _with(text: str, start: int, end: int, words: str) -> str:
-    """The text with these words and blanks from `start` to `end`, as long as before."""
-    return text[:start] + words.ljust(end - start) + text[end:]
 
 
 def _past_dashes(text: str, end: int, words: str) -> int:
