@@ -9,7 +9,7 @@ from schemas.intent import Annotation, Context, Understood
 from schemas.payee import FindPayee
 from services.understanding.clarification.afterthought import Order, afterthought, named_last
 from services.understanding.clarification.asked_first import asked_first, then_paid
-from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller
+from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller, paid_before
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
@@ -110,6 +110,7 @@ _LOOKS: Final = (
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
     _Look(_THEN, lambda s, m: then_paid(s.heard, m, s.context, s.part), lambda s, m: in_turn(s.heard, m)),
     _Look(_THEN, lambda s, m: for_its_bill(m, s.context), lambda s, m: bills_besides(s.heard, m, s.context)),
+    _Look(_THEN, lambda s, m: paid_before(s.heard, m, s.context, s.part)),
     _Look(_THEN, lambda s, m: days_of_each(s.heard, m)),
     # An order that is only spoken of, or to whoever sends the caller a bill.
     _Look(_THEN, lambda s, m: mentioned(s.heard, m, s.context), lambda s, m: of_its_biller(s.heard, m, s.context)),

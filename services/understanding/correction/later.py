@@ -8,6 +8,7 @@ from typing import Any, Final
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Understood
 from schemas.span import Span, SpanKind
+from services.understanding.correction.apart import points
 from services.understanding.correction.cuts import Cut, held_units
 from services.understanding.correction.merging import Look, kinds, merged, part_of, parts_a_value, same, values
 from services.understanding.fast.freeform.told import RULE as TOLD
@@ -80,6 +81,21 @@ class SelfRepair:
     def rule(self, name: str) -> RuleId:
         """The rule `name` of this language's words."""
         return self.rules.accounts.rule(name)
+
+
+def passes_over(parts: SelfRepair, two: Understood | None) -> bool:
+    """Whether an order leaves out a sum that is said in it: 「やっぱり二万、二万円でいいかな、送って」."""
+    if two is None or parts.rules.spaced or two.intent not in MONEY_MOVING or "amount" in kinds(two):
+        return False
+    return any(span.kind is SpanKind.MONEY and span.start >= parts.cut.start for span in parts.heard.spans)
+
+
+def among_three(parts: SelfRepair, two: Understood | None) -> bool:
+    """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
+    if two is None or two.rule != TOLD or two.slots.amount is None:
+        return False
+    sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
+    return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
 
 
 def instead(parts: SelfRepair) -> Understood | None:

@@ -10,16 +10,16 @@ from typing import Any, Final
 from schemas.consent import Terms
 from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, SlotName, Understood
-from services.understanding.correction.apart import points
 from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
 from services.understanding.correction.days import another_day
 from services.understanding.correction.later import (
-    AMOUNTS,
     TOLD_ALONE,
     SelfRepair,
+    among_three,
     beside_words,
     called_off,
     instead,
+    passes_over,
     put_off,
     refused,
     unsure,
@@ -98,7 +98,7 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         return None
     if not cut.denies:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
-    if _among_three(parts, two):
+    if among_three(parts, two) or passes_over(parts, two):
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
@@ -109,14 +109,6 @@ def _corrected(parts: SelfRepair) -> Understood | None:
     if found is not None and (parts.one.rule == TOLD or (two.rule == TOLD and put_off(parts)) or called_off(parts)):
         found = unsure(found)  # "maybe send fifty, no, sixty to ann": not all was read
     return _another_of_the_name(found, parts.one, two) if found is not None and cut.denied else found
-
-
-def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
-    """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
-    if two is None or two.rule != TOLD or two.slots.amount is None:
-        return False
-    sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
-    return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
 
 
 def _another_of_the_name(found: Understood, one: Understood, two: Understood) -> Understood:
