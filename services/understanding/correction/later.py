@@ -98,6 +98,17 @@ def among_three(parts: SelfRepair, two: Understood | None) -> bool:
     return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
 
 
+def begun_anew(rules: Grammar, text: str, whole: Understood, then: Understood) -> bool:
+    """Whether an order without a verb is begun again for the same payee: 「妹に八千とんで、妹に九千円送って」."""
+    one, two = whole.slots.payee, then.slots.payee
+    if rules.endings is None or one is None or two is None or not same(one, two):
+        return False
+    words = rules.units(text[one.evidence.end : two.evidence.start]).words
+    joins = any(e.end == len(words) for at in range(len(words)) for e in rules.phrases.conjunctions.scan(words, at))
+    ordered = any(e.end > at + 1 for at in range(len(words)) for e in rules.endings.edges(words, at))
+    return not joins and not ordered and {*values(whole.slots), *values(then.slots)} == {"amount", "payee"}
+
+
 def instead(parts: SelfRepair) -> Understood | None:
     """As in "no, not ann, bob": what was said before is said again, and what is meant follows."""
     said = values(parts.one.slots)

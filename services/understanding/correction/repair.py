@@ -16,6 +16,7 @@ from services.understanding.correction.later import (
     TOLD_ALONE,
     SelfRepair,
     among_three,
+    begun_anew,
     beside_words,
     called_off,
     instead,
@@ -180,14 +181,15 @@ def _goes_on(parts: SelfRepair) -> bool:
 
 
 def _said_twice(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
-    """An amount alone after an order for another one is no second order: it is asked which is meant."""
+    """Another amount alone, or begun anew for the same one, is no second order: it is asked which is meant."""
     first, then = whole.slots.amount, whole.then
     if whole.intent not in COUNTED or first is None or then is None or then.intent not in COUNTED:
         return None
     second = then.slots.amount
     if set(values(then.slots)) == {"portion"} and whole.slots.bill is not None:
         return replace(whole, slots=replace(whole.slots, portion=then.slots.portion), then=then.then)
-    if second is None or set(values(then.slots)) != {"amount"} or same(first, second):
+    anew = begun_anew(rules, heard.transcript.text, whole, then)
+    if second is None or not (set(values(then.slots)) == {"amount"} or anew) or same(first, second):
         return None
     named = [mention.evidence for mention in then.unresolved if not _hesitates(rules, mention.evidence.surface)]
     text = heard.transcript.text
