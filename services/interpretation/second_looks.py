@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import date
 from enum import Enum, auto
 from typing import Final, NamedTuple, TypeAlias
 
@@ -39,6 +40,7 @@ class Second:
 
     heard: Annotation
     context: Context
+    today: date
     part: Look
     again: Again
     order: Order
@@ -108,7 +110,7 @@ _LOOKS: Final = (
     # As much to each of several, or every bill.
     _Look(_THEN, lambda s, m: apiece(s.heard, m, s.context), lambda s, m: every_bill(s.heard, m, s.context)),
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
-    _Look(_THEN, lambda s, m: then_paid(s.heard, m, s.context, s.part), lambda s, m: in_turn(s.heard, m)),
+    _Look(_THEN, lambda s, m: then_paid(s.heard, m, s.context, s.part), lambda s, m: in_turn(s.heard, m, s.today)),
     _Look(_THEN, lambda s, m: for_its_bill(m, s.context), lambda s, m: bills_besides(s.heard, m, s.context)),
     _Look(_THEN, lambda s, m: paid_before(s.heard, m, s.context, s.part)),
     _Look(_THEN, lambda s, m: days_of_each(s.heard, m)),
