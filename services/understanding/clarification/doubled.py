@@ -10,21 +10,19 @@ from itertools import pairwise
 from typing import Any, Final
 
 from schemas.consent import Awaited
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
 from services.understanding.clarification.lenders import asked_source, lenders, without
 from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import values
-from services.understanding.correction.named import Find, Mentions, Values
+from services.understanding.correction.named import Mentions, Values
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.freeform.told import RULE as TOLD_BY
 from services.understanding.fast.ruleset.accounts import DENIAL
-from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.ruleset.meanings import CARDS
-from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import unknown
 
 MAX_VALUES: Final = 3
@@ -47,13 +45,13 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 """What words may have been taken for that answer a question, or correct what was read back."""
 
 
-def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
+def doubled(utterance: Said, found: Understood) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
+    context = utterance.context
     sure = not (_open(found) if context.idle else _unanswered(found, context))
     if context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
-    rules = grammar(language(heard.transcript.locale))
-    said = Mentions.within(Hearing.by(rules, heard, context), find)
+    said = Mentions.of_all(utterance)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
     if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said, found):
         return None

@@ -8,10 +8,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from schemas.consent import Terms
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, SlotName, Understood
-from services.understanding.correction.apart import points
-from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from schemas.intent import MONEY_MOVING, Context, Evidence, Intent, Mention, Route, SlotName, Understood
+from services.understanding.correction.amounts import points
+from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts
 from services.understanding.correction.days import another_day
 from services.understanding.correction.later import (
     AMOUNTS,
@@ -24,11 +23,12 @@ from services.understanding.correction.later import (
     refused,
     unsure,
 )
-from services.understanding.correction.merging import Again, Look, alone, merged, part_of, same, values
+from services.understanding.correction.merging import merged, same, values
 from services.understanding.correction.numbers import another_currency, another_number
+from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, DENIED
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.grammar import Grammar
 
 _EITHER: Final = frozenset({"payee", "bill"})
 """Of what two orders in one breath may be one order, corrected."""
@@ -39,24 +39,16 @@ _OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Inte
 """What an utterance may have been taken for that holds a repair."""
 
 
-def repaired(heard: Annotation, whole: Understood, context: Context, look: Look, again: Again) -> Understood | None:
+def repaired(said: Said, whole: Understood) -> Understood | None:
     """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
-    rules = grammar(language(heard.transcript.locale))
     if not may_hold_a_repair(whole):
         return None
-    text = heard.transcript.text
-    held = held_units(rules, heard)
-    cuts = (*cuts_behind(rules, text, held), *reversed(tuple(announced_cuts(rules, text, held))[-MAX_CUTS:]))
-    for cut in (*cuts, *tuple(faltering_cuts(rules, text))[-MAX_CUTS:]):
-        found = _mended(heard, rules, cut, context, look, again)
+    cuts = (*cuts_behind(said), *reversed(tuple(announced_cuts(said))[-MAX_CUTS:]))
+    for cut in (*cuts, *tuple(faltering_cuts(said))[-MAX_CUTS:]):
+        found = _mended(said, cut)
         if found is not None:
-            return _offered(found, context)
-    return (
-        _said_twice(heard, rules, whole)
-        or _another_like_it(heard, rules, whole)
-        or _another_account(whole)
-        or _told_besides(whole)
-    )
+            return _offered(found, said.context)
+    return _said_twice(said, whole) or _another_like_it(said, whole) or _another_account(whole) or _told_besides(whole)
 
 
 def may_hold_a_repair(whole: Understood) -> bool:
@@ -71,25 +63,22 @@ def settled(whole: Understood) -> bool:
     return taken and not (whole.then or whole.unread or whole.unresolved)
 
 
-def _mended(
-    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
-) -> Understood | None:
-    contexts = alone(context)
-    one = part_of(look, 0, cut.end, contexts)
+def _mended(said: Said, cut: Cut) -> Understood | None:
+    one = said.part(0, cut.end)
     if one is None or one.then is not None:
         return None
-    parts = SelfRepair(rules, heard, one, cut, look, contexts)
+    parts = SelfRepair(said, one, cut)
     if cut.falters:
         return _faltered(parts)
     if cut.denies:
         return _corrected(parts)
-    anew = another_day(parts, again) or another_number(parts) or another_currency(parts, again)
+    anew = another_day(parts) or another_number(parts) or another_currency(parts)
     return anew or _corrected(parts)
 
 
 def _corrected(parts: SelfRepair) -> Understood | None:
     """The earlier part with what is meant instead, which the later one tells by itself or beside other words."""
-    cut, text, rules = parts.cut, parts.heard.transcript.text, parts.rules
+    cut, text, rules = parts.cut, parts.said.text, parts.rules
     if cut.denies:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
         if two is None or not values(two.slots) or two.rule == TOLD or two.rejected:
@@ -115,8 +104,8 @@ def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
     """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
     if two is None or two.rule != TOLD or two.slots.amount is None:
         return False
-    sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
-    return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
+    sums = [s for s in parts.said.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
+    return len({s.surface for s in sums if not points(parts.said, s)}) > 1
 
 
 def _another_of_the_name(found: Understood, one: Understood, two: Understood) -> Understood:
@@ -137,7 +126,7 @@ def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
         return found
     if set(said) != {"date"}:
         return None
-    words = parts.heard.transcript.text[said["date"].evidence.start : parts.cut.start]
+    words = parts.said.text[said["date"].evidence.start : parts.cut.start]
     denied = replace(said["date"].evidence, end=parts.cut.start, surface=words)
     unresolved = (*found.unresolved, Mention(SlotName.DATE, denied))
     return replace(found, slots=replace(found.slots, date=None), unresolved=unresolved)
@@ -177,7 +166,7 @@ def _adds(rules: Grammar, text: str) -> bool:
 
 def _goes_on(parts: SelfRepair) -> bool:
     """Whether an amount is to have more added to it, and nothing but hesitations follows: 一万円と、えっと、二千円."""
-    marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.heard.transcript.text, parts.one.slots.amount
+    marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.said.text, parts.one.slots.amount
     if amount is None:
         return False
     behind, between = (
@@ -187,7 +176,7 @@ def _goes_on(parts: SelfRepair) -> bool:
     return joins and bool(between) and marks.hesitations.longest(between, 0)[0] == len(between)
 
 
-def _said_twice(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
+def _said_twice(said: Said, whole: Understood) -> Understood | None:
     """An amount alone after an order for another one is no second order: it is asked which is meant."""
     first, then = whole.slots.amount, whole.then
     if whole.intent not in COUNTED or first is None or then is None or then.intent not in COUNTED:
@@ -197,8 +186,8 @@ def _said_twice(heard: Annotation, rules: Grammar, whole: Understood) -> Underst
         return replace(whole, slots=replace(whole.slots, portion=then.slots.portion), then=then.then)
     if second is None or set(values(then.slots)) != {"amount"} or same(first, second):
         return None
-    named = [mention.evidence for mention in then.unresolved if not _hesitates(rules, mention.evidence.surface)]
-    text = heard.transcript.text
+    named = [mention.evidence for mention in then.unresolved if not _hesitates(said.rules, mention.evidence.surface)]
+    rules, text = said.rules, said.text
     if named and _another(rules, text[first.evidence.end : second.evidence.start], text[second.evidence.end :]):
         return None  # "and forty to bob", who is nobody here
     if any(rules.patterns.onto.match(text, each.end) for each in named):
@@ -216,7 +205,7 @@ def _another(rules: Grammar, between: str, behind: str) -> bool:
     return tries or joined or not rules.words.onto.isdisjoint(rules.units(behind).words)
 
 
-def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
+def _another_like_it(said: Said, whole: Understood) -> Understood | None:
     """An order after one that differs in one thing, and a mere hesitation or what was done, may be the one meant.
 
     "Pay the phone, uh, pay the water", "thirty for ann, hmm, thirty for bob"; in any after "forget ann".
@@ -229,7 +218,7 @@ def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Un
     if not _EITHER & set(other):
         return None
     begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
-    units = rules.units(heard.transcript.text[begin:stop]).words
+    rules, units = said.rules, said.rules.units(said.text[begin:stop]).words
     if rules.phrases.conjunctions.holds(units):
         return None
     if not _refuses(rules, units) and (one.keys() != two.keys() or len(other) != 1 or not _hesitates_in(rules, units)):

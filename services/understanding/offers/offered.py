@@ -5,18 +5,16 @@ Never what is asked about, told of others or of what was, or not wanted; nothing
 
 from typing import Final
 
-from schemas.ids import AccountId, PayeeId, RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.payee import FindPayee
+from schemas.ids import AccountId, PayeeId, RuleId
+from schemas.intent import Annotation, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import MoneyValue
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import NUMBERS, ClauseSpan, acts, another_named, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare, pauses, sentences
 from services.understanding.fast.freeform.loose import commanded, sent_from
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.patterns.lattice import FILLER
-from services.understanding.fast.ruleset.grammar import grammar as compiled
-from services.understanding.fast.words.hearing import Hearing
 
 _RULE: Final = RuleId("intents.offered@1")
 _SURE: Final = 0.5
@@ -28,12 +26,12 @@ _LAST: Final = 3
 """Units behind a payee within which stands what that one does."""
 
 
-def offered(heard: Annotation, found: Understood, context: Context, find: FindPayee) -> Understood | None:
-    """The offer; None where too little, too much or something else is said. `find` looks for a name alone."""
-    grammar = compiled(language(heard.transcript.locale))
-    if not grammar.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
+def offered(said: Said, found: Understood) -> Understood | None:
+    """The offer; None where too little, too much or something else is said."""
+    context, heard = said.context, said.heard
+    if not said.rules.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
         return None
-    span = ClauseSpan.whole(Hearing.by(grammar, heard, context, find))
+    span = ClauseSpan.whole(said.naming)
     amount, own = _amount(heard), dict(_own(span))
     if not amount or _questions(span) or hindered(span) or not _wanted(span):
         return None
