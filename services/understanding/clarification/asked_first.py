@@ -16,6 +16,8 @@ from services.understanding.fast.clauses.clauses import READING
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
+_MOST: Final = 3
+"""Units of a word that joins two commands, at most."""
 _PRONOUN: Final = "pronoun"
 _OF_IT: Final = ".that_asked"
 """In the rules of what is ordered of the bill that was asked about."""
@@ -64,8 +66,7 @@ def _joins(said: Said, at: int) -> bool:
     units = said.units
     if at == 0 or said.text[units.ends[at - 1] : units.starts[at]].strip():
         return at > 0
-    joining = said.rules.phrases.conjunctions
-    return any(edge.end == at for b in range(max(0, at - 3), at) for edge in joining.scan(units.words, b))
+    return said.rules.phrases.conjunctions.ends(units.words, at, _MOST)
 
 
 def _may_hold_an_order(found: Understood) -> bool:

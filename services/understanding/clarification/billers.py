@@ -7,10 +7,10 @@ from schemas.banking import Bill
 from schemas.ids import RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.said import Said
+from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.freeform.loose import plain
 
 _BESIDE: Final = RuleId("intents.bills_besides@1")
-_SENDING: Final = ("transfer", "carry", "give", "sends")
 
 
 def of_its_biller(said: Said, found: Understood) -> Understood | None:
@@ -25,7 +25,7 @@ def of_its_biller(said: Said, found: Understood) -> Understood | None:
         return None
     hearing = said.hearing
     words = hearing.reading.lattice.said()
-    verbs = {rules.symbols[name] for name in _SENDING}
+    verbs = rules.named(VERBS)
     asked_for = rules.symbols["pay"] in words or (bool(found.slots.amount) and words.isdisjoint(verbs))
     if not asked_for or rules.symbols["funds"] in words or not plain(hearing, found.slots):
         return None  # "send money to" is of no bill

@@ -50,7 +50,7 @@ class _Reckoning:
     def acts(self, at: int) -> bool:
         """Whether a verb of sending stands there."""
         grammar = self.hearing.grammar
-        symbols = {grammar.symbols[name] for name in _VERBS if name in grammar.symbols}
+        symbols = grammar.named(_VERBS)
         return any(edge.symbol in symbols for edge in grammar.trie.scan(self.words, at))
 
 

@@ -66,7 +66,7 @@ def _on_condition(said: Said) -> Understood | None:
     words, marks = units.words, rules.accounts
     if not (rules.spaced and words and marks.conditions.scan(words, 0)):
         return None
-    symbols = {rules.symbols[name] for name in VERBS if name in rules.symbols}
+    symbols = rules.named(VERBS)
     starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))
     for at in islice(starts, MAX_CUTS):
         if words[at - 1] in rules.words.them | _SUBJECTS or words[at - 1] in marks.verbs:

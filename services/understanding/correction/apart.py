@@ -97,7 +97,7 @@ def _hesitation(rules: Grammar, between: str) -> str | None:
     rest = units.words[ends[-1] :]
     if not rest:
         return between[: units.ends[first - 1]] if first else ""
-    joined = not first and joints.longest(rest, 0)[0] == len(rest)
+    joined = not first and joints.covers(rest)
     return between[units.starts[ends[-1]] :].rjust(len(between)) if joined else None
 
 

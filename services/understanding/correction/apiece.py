@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from schemas.ids import BillId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Understood
+from services.understanding.correction.cuts import NEAR
 from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.clauses.clauses import only
@@ -14,8 +15,6 @@ from services.understanding.fast.ruleset.accounts import Accounts
 
 _MORE: Final = 2
 """Values beside the first one, at most."""
-_NEAR: Final = 3
-"""Units of a word behind which nothing is taken back, at most."""
 _MOST_BILLS: Final = 4
 _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
@@ -65,8 +64,7 @@ def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleI
 
 def _verbs(said: Said) -> list[tuple[int, int]]:
     """Where a verb of paying or sending stands with its ending: 払っちゃいたい is in no list of words."""
-    reading, known = said.hearing.reading, said.rules.symbols
-    symbols = {known[name] for name in _DOES if name in known}
+    reading, symbols = said.hearing.reading, said.rules.named(_DOES)
     edges = (edge for at in range(len(reading.words)) for edge in reading.lattice.edges(at) if edge.symbol in symbols)
     return [(reading.units.starts[edge.start], reading.units.ends[edge.end - 1]) for edge in edges]
 
@@ -130,7 +128,7 @@ def _all_asked(said: Said, found: Understood) -> bool:
 
 def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:
     """Whether words stand there that take something back: not 「だけじゃなくて」, nor a part of it."""
-    behind = any(edge.end == at for b in range(max(0, at - _NEAR), at) for edge in marks.not_only.scan(words, b))
+    behind = marks.not_only.ends(words, at, NEAR)
     return not behind and bool(marks.repairs.scan(words, at))
 
 
@@ -141,7 +139,7 @@ def _in_a_row(said: Said, named: Slot[Any]) -> bool:
         return len(named.readings) == 1
     reading, nouns = said.hearing.reading, said.hearing.nouns
     words, marks, called = reading.words, rules.accounts.joined, rules.symbols.get("bill_word")
-    edges = [edge for at in range(len(words)) for edge in nouns.trie.scan(words, at)]
+    edges = nouns.trie.edges(words)
     ends = {e.start: e.end for e in edges if nouns.nouns[e.symbol].kind == "bill" and nouns.nouns[e.symbol].id}
     at, told = min(ends, default=0), 0
     if at and words[at - 1] in marks:

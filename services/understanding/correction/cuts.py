@@ -12,7 +12,7 @@ from services.understanding.fast.ruleset.accounts import ANEW, DENIAL, DENIED, O
 from services.understanding.fast.ruleset.grammar import Grammar
 
 PAUSES: Final = re.compile("[,、，;；。.]\\s*")
-_NEAR: Final = 3
+NEAR: Final = 3
 """Units of a word behind which nothing is announced, at most."""
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
 
@@ -43,7 +43,7 @@ def held_units(said: Said, kinds: Collection[SpanKind] = tuple(SpanKind)) -> fro
 def ends_in(said: Said, marks: Trie, held: frozenset[int] = frozenset()) -> bool:
     """Whether the last words are one of `marks` that begins in none of the `held` units."""
     words = said.units.words
-    return any(edge.end == len(words) for at in range(len(words)) if at not in held for edge in marks.scan(words, at))
+    return any(edge.end == len(words) and edge.start not in held for edge in marks.edges(words))
 
 
 def announced_cuts(said: Said) -> Iterator[Cut]:
@@ -122,7 +122,7 @@ def _announced(
         repair, symbols = rules.accounts.repairs.longest(words, at)
         if not symbols or rules.accounts.unannounced.longest(words, at)[0] > repair:
             return at, []  # without spaces a link may be the end of a word, and a short repair the beginning of one
-        if any(e.end == at for b in range(max(0, at - _NEAR), at) for e in marks.not_only.scan(words, b)):
+        if marks.not_only.ends(words, at, NEAR):
             return at, []
     if at > 0 and words[at - 1] in rules.accounts.verbs:
         return at, []

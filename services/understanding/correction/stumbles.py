@@ -7,14 +7,14 @@ looked at again without it.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Route, Understood
+from schemas.intent import Understood
 from schemas.span import SpanKind
 from services.understanding.correction.cuts import held_units
 from services.understanding.correction.merging import kinds, said_in, same, values, with_words
-from services.understanding.correction.repair import may_hold_a_repair, settled
+from services.understanding.correction.repair import may_hold_a_repair
+from services.understanding.correction.restarts import restarted, without_syllables
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.patterns.units import Units
@@ -32,14 +32,8 @@ _PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
 _DASHES: Final = frozenset({"-", "–", "—"})
 _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
 """Letters of a word that was only begun, and words within which it follows."""
-_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
-_PAIR: Final = 2
-_BEGUN: Final = 2
-"""Characters of an amount that was begun and is said anew, at least."""
 _MOST_WORDS: Final = 6
 """Words that are said twice in a row, at most."""
-_MOST_AGAIN: Final = 5
-"""Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +53,7 @@ def smoothed(said: Said, whole: Understood) -> Understood | None:
     if said.context.code or whole.consent is not None or (rules.accounts.spaced and not repaired):
         return None
     if not rules.accounts.spaced:
-        once = _once(said, whole) or _restarted(said, whole)
-        return once or (_without_syllables(said, whole) if repaired else None)
+        return restarted(said, whole) or (without_syllables(said, whole) if repaired else None)
     taken = held_units(said, _FIGURES)
     places = dict.fromkeys([*_broken(said, taken), *_twice(rules, units, taken)], "")
     places |= dict.fromkeys([*_begun(rules, units, taken), *_faltering(rules, units, taken)], "")
@@ -109,55 +102,6 @@ def _only_tails(rules: Grammar, words: tuple[str, ...]) -> bool:
             return False
         at = end
     return at > 0
-
-
-def _without_syllables(said: Said, whole: Understood) -> Understood | None:
-    """The meaning without syllables of a word only begun: 妹にご、六千円."""
-    text = said.text
-    for begun in said.rules.patterns.begun.finditer(text):
-        start, end = begun.span(1)
-        if not any(each.start < end and start < each.end for each in whole.unread):
-            continue
-        found = said_in(said.again(text[:start] + "、" * (end - start) + text[end:]), text)
-        if found.intent in COUNTED and found.rule is not None and not found.unread:
-            return found
-    return None
-
-
-def _once(said: Said, whole: Understood) -> Understood | None:
-    """The meaning without what is said again at once, whole or with more behind it: 電気、電気代."""
-    text, units, rules = said.text, said.units, said.rules
-    if whole.intent in COUNTED and settled(whole):
-        return None
-    again_at_once = (*rules.patterns.again.finditer(text), *rules.patterns.doubled.finditer(text))
-    for twice in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
-        start, end = twice.span()
-        inside = any(span.start < end and start < span.end for span in said.heard.spans)
-        place = units.covering(*twice.span("word"))
-        if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
-            continue
-        found = said_in(said.again(text[:start] + "、" * (end - start) + text[end:]), text)
-        if found.rule is not None and found.route is Route.FAST and found.consent is None:
-            return found
-    return None
-
-
-def _restarted(said: Said, whole: Understood) -> Understood | None:
-    """The meaning without the beginning of an amount that is said anew and whole: 九万、九万五千円."""
-    text, rules = said.text, said.rules
-    if whole.intent in COUNTED and settled(whole):
-        return None
-    sums = [span for span in said.heard.spans if span.kind in _SUMS]
-    for one, two in pairwise(sums if len(sums) == _PAIR else ()):
-        begun = one.surface.removesuffix("円")
-        units = rules.units(text[one.end : two.start]).words
-        hesitates = not units or rules.accounts.hesitations.longest(units, 0)[0] == len(units)
-        if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:
-            continue
-        found = said_in(said.again(text[: one.start] + "、" * (two.start - one.start) + text[two.start :]), text)
-        if found.rule is not None and found.route is Route.FAST and found.consent is None:
-            return found
-    return None
 
 
 def _past_dashes(text: str, end: int, words: str) -> int:
@@ -217,7 +161,7 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """What is said while looking for words, in what leads up to an order: "wondering if maybe you could uh send"."""
-    acts = {rules.symbols[name] for name in (*VERBS, "pay") if name in rules.symbols}
+    acts = rules.named((*VERBS, "pay"))
     for at in range(1, len(units.words)):
         if at - 1 in taken or any(edge.symbol in acts for edge in rules.trie.scan(units.words, at - 1)):
             return  # "pay my electric, uh, pay my water bill"

@@ -36,7 +36,7 @@ def _sum(rules: Grammar, text: str, one: Span, two: Span, digits: int) -> Span |
     if one.kind is not SpanKind.NUMBER or one.ambiguity or two.ambiguity:
         return None
     between = rules.units(text[one.end : two.start]).words
-    if not between or rules.accounts.joints.longest(between, 0)[0] != len(between):
+    if not rules.accounts.joints.covers(between):
         return None
     first, more = (next((each.amount_minor for each in amount_readings(span, digits)), 0) for span in (one, two))
     if first < _LEAST * 10**digits or not 0 < more < last_place(first):

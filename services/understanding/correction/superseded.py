@@ -202,7 +202,7 @@ def _about(parts: _CutInTwo) -> Understood | None:
 def _other_of_two(parts: _CutInTwo, one: Understood) -> Understood | None:
     """The same of the caller's other card or account, where there are two and "the other one" is all that follows."""
     words, context = parts.rules.units(parts.later).words, parts.said.context
-    if parts.rules.accounts.other_one.longest(words, 0)[0] != len(words) or not words:
+    if not parts.rules.accounts.other_one.covers(words):
         return None
     owned: dict[str, list[str]] = {"card": [c.id for c in context.cards], "account": [a.id for a in context.accounts]}
     for name, ids in owned.items():
@@ -216,12 +216,8 @@ def _other_of_two(parts: _CutInTwo, one: Understood) -> Understood | None:
 
 def _of_all(rules: Grammar, one: Understood, later: str) -> bool:
     """Whether what was looked up of one account is wanted of all of them: "no, both"."""
-    words = rules.units(later).words
-    return (
-        one.intent in READING
-        and one.slots.account is not None
-        and rules.accounts.all.longest(words, 0)[0] == len(words)
-    )
+    of_one = one.intent in READING and one.slots.account is not None
+    return of_one and rules.accounts.all.covers(rules.units(later).words)
 
 
 def _behind(parts: _CutInTwo) -> Understood | None:
@@ -230,7 +226,7 @@ def _behind(parts: _CutInTwo) -> Understood | None:
     if rules.spaced:
         return None
     nouns, units = vocabulary(rules, parts.said.context), parts.said.units
-    edges = (edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at))
+    edges = nouns.trie.edges(units.words)
     places = [(edge, noun) for edge in edges if (noun := nouns.nouns[edge.symbol]).id is not None]
     before = [(e, n) for e, n in places if units.ends[e.end - 1] <= cut.end]
     later = [(e, n) for e, n in places if units.starts[e.start] >= cut.start]
@@ -281,8 +277,7 @@ def _noun(parts: _CutInTwo, text: str) -> Iterator[str]:
 def _said_again(parts: _CutInTwo, text: str) -> Iterator[str]:
     """The one thing of the caller's own that words name first, and again: "checking, it's the checking ones I want"."""
     units, nouns = parts.rules.units(text), vocabulary(parts.rules, parts.said.context)
-    edges = [edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at)]
-    named = [edge for edge in edges if nouns.nouns[edge.symbol].id is not None]
+    named = [edge for edge in nouns.trie.edges(units.words) if nouns.nouns[edge.symbol].id is not None]
     if len(named) > 1 and named[0].start == 0 and len({nouns.nouns[edge.symbol].id for edge in named}) == 1:
         yield text[: units.ends[named[0].end - 1]]
 

@@ -57,7 +57,7 @@ def _of_a_thing(hearing: Hearing) -> bool:
     """Whether what is to be given may be what was bought, not the money for it."""
     grammar, reading = hearing.grammar, hearing.reading
     words, pronoun = reading.words, grammar.symbols.get("pronoun")
-    ends = (edge.end for at in range(len(words)) for edge in grammar.phrases.pricing.scan(words, at))
+    ends = (edge.end for edge in grammar.phrases.pricing.edges(words))
     costs = next((end for end in ends if end in reading.taken), len(words))
     given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
     return given and not _corrected(hearing)

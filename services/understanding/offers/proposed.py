@@ -104,8 +104,8 @@ def elsewhere(hearing: Hearing, intent: Intent) -> bool:
     """Whether what a wish is about is not named, or something else is asked about it: its interest, how it is paid."""
     grammar, reading = hearing.grammar, hearing.reading
     size, nouns = len(reading.words), hearing.nouns
-    edges = [edge for at in range(size) for edge in nouns.trie.scan(reading.words, at)]
-    if intent in _ABOUT and all(nouns.nouns[edge.symbol].kind != _ABOUT[intent] for edge in edges):
+    named = (nouns.nouns[edge.symbol].kind for edge in nouns.trie.edges(reading.words))
+    if intent in _ABOUT and _ABOUT[intent] not in named:
         return True
     if intent not in _SOUGHT:
         return False
@@ -161,7 +161,7 @@ def _only(hearing: Hearing, kind: str) -> tuple[str, Evidence] | None:
     """The one own thing of a kind that is named, none of them said to be another's."""
     nouns, words = hearing.nouns, hearing.reading.words
     found: dict[str, Evidence] = {}
-    for edge in (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at)):
+    for edge in nouns.trie.edges(words):
         noun = nouns.nouns[edge.symbol]
         if noun.kind != kind or noun.id is None:
             continue

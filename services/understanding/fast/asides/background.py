@@ -86,7 +86,7 @@ def purposes(clause: ClauseSpan) -> list[int]:
 
 def _hinders(clause: ClauseSpan, at: int) -> bool:
     grammar, reading = clause.grammar, clause.reading
-    symbols = {grammar.symbols[name] for name in _ACTS}
+    symbols = grammar.named(_ACTS)
     verb = any(edge.symbol in symbols for edge in reading.lattice.edges(at))
     return verb or at in reading.taken or tells(clause, at) or bool(grammar.accounts.repairs.scan(reading.words, at))
 
@@ -100,7 +100,7 @@ def _first(clause: ClauseSpan) -> int:
 
 def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
     """Whether there is a word of these lists among the units up to the clause's end."""
-    symbols = {clause.grammar.symbols[name] for name in names}
+    symbols = clause.grammar.named(names)
     if clause.reading.lattice.said().isdisjoint(symbols):
         return False
     edges = (edge for at in range(clause.end) for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)

@@ -178,7 +178,7 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
 
 def acts(hearing: Hearing, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
-    verbs = {hearing.grammar.symbols[name] for name in names}
+    verbs = hearing.grammar.named(names)
     if hearing.reading.lattice.said().isdisjoint(verbs):
         return False
     return any(e.symbol in verbs for at in range(start, end) for e in hearing.reading.lattice.edges(at) if e.end <= end)

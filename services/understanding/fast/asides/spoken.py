@@ -113,7 +113,7 @@ def summed(clause: ClauseSpan) -> Understood | None:
 def _of_that(clause: ClauseSpan) -> bool:
     """Whether behind the clause a verb of sending is said of "it" or "that", which stands at the end of words."""
     grammar, reading = clause.grammar, clause.reading
-    verbs, it = {grammar.symbols[name] for name in _VERBS if name in grammar.symbols}, grammar.symbols["pronoun"]
+    verbs, it = grammar.named(_VERBS), grammar.symbols["pronoun"]
     size = len(reading.words)
     ends = [e.end for at in range(clause.end, size) for e in reading.lattice.edges(at) if e.symbol in verbs]
     near = {at for end in ends for at in range(end, min(end + _NEAR, size))}

@@ -119,7 +119,7 @@ def _twisted(clause: ClauseSpan, account: range) -> bool:
 def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside it."""
     grammar, reading = clause.grammar, clause.reading
-    idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
+    idle = grammar.named(_IDLE) | {FILLER}
     held = [slot.evidence for slot in (slots.amount, slots.payee, slots.source) if slot is not None]
     starts = reading.units.starts
     done = {at for at in clause.places for e in held if e.start <= starts[at] < e.end}
@@ -131,6 +131,6 @@ def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
 
 
 def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
-    symbols = {clause.grammar.symbols[name] for name in names} & clause.reading.lattice.said()
+    symbols = clause.grammar.named(names) & clause.reading.lattice.said()
     edges = (edge for at in clause.places for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
     return {edge.start for edge in edges if edge.symbol in symbols}

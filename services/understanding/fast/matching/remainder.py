@@ -41,7 +41,7 @@ def bills_beside(hearing: Hearing, found: Understood) -> tuple[Evidence, ...]:
     if hearing.grammar.spaced or found.intent not in MONEY_MOVING or not (found.slots.payee or found.slots.bill):
         return ()
     nouns, words, taken = hearing.nouns, hearing.reading.words, found.slots.bill
-    edges = (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at))
+    edges = nouns.trie.edges(words)
     named = [
         e
         for e in edges
