@@ -63,7 +63,7 @@ def _somebody(heard: Annotation, found: Understood) -> bool:
 def _onto(said: Said) -> Evidence | None:
     """Where an account is named as one that receives; one that the caller lacks must be called an account."""
     nouns, marks = vocabulary(said.rules, said.context), said.rules.accounts
-    text, units, size = said.text, said.units, len(said.units.words)
+    units, size = said.units, len(said.units.words)
     for at in range(size):
         for edge in nouns.trie.scan(units.words, at):
             noun = nouns.nouns[edge.symbol]
@@ -71,7 +71,7 @@ def _onto(said: Said) -> Evidence | None:
                 continue
             if noun.id is not None or any(marks.places.scan(units.words, inner) for inner in range(at, edge.end)):
                 start, end = units.starts[at], units.ends[edge.end - 1]
-                return Evidence(start, end, text[start:end], RuleId(marks.id))
+                return said.heard.evidence(start, end, RuleId(marks.id))
     return None
 
 

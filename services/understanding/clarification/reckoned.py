@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.ids import AccountId, RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import Intent, Route, Slot, SlotName, Topic, Understood
+from services.understanding.clarification.shared_out import unmeasured
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
@@ -22,8 +23,6 @@ from services.understanding.fast.words.hearing import Hearing
 
 _ABOUT: Final = frozenset({None, Intent.QNA, Intent.BALANCE_INQUIRY, Intent.TRANSFER_MONEY})
 _VERBS: Final = (*SENDING, "puts")
-_EXACT: Final = "exact"
-"""The topic of words which tell an amount by what only the caller knows."""
 _NEAR: Final = 4
 """Words between an account and the sum that it is to hold, at most."""
 
@@ -147,7 +146,7 @@ def _ordered(
         begin, stop = units.starts[start], units.ends[end - 1]
         plain = plain[:begin] + (verb if (start, end) == part else "").ljust(stop - begin) + plain[stop:]
     rule = hearing.grammar.accounts.rule("reckoned")
-    topic = Slot(_EXACT, Evidence(0, len(text), text, rule))
+    topic = Slot[str](Topic.EXACT, hearing.heard.whole(rule))
     order = said_in(said.utterance.again(plain), text)
     slots, own = order.slots, said.own(*part)
     clean = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and (slots.payee or slots.target)
@@ -160,8 +159,7 @@ def _ordered(
     size = len(said.words)
     if not acts or any(vetoes_met(hearing, *edges) for edges in ((0, part[0]), (part[1], size))):
         return None
-    lacks = (SlotName.AMOUNT, SlotName.PAYEE)
-    return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, rule)
+    return unmeasured(topic)
 
 
 def _account(said: _Reckoning, own: dict[AccountId, tuple[int, int]], rule: RuleId) -> Slot[AccountId]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import said_in
@@ -29,18 +29,18 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     if not (repeats or lacking or (waits and _not_understood(found))):
         return None
     reading, words = said.hearing.reading, said.rules.accounts
-    topics = {"note": words.notes, "repeated": words.recurring, "exact": words.unmeasured}
+    topics = {Topic.NOTE: words.notes, Topic.REPEATED: words.recurring, Topic.EXACT: words.unmeasured}
     topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), "")
-    about = _about(topic, text)
+    about = _about(topic, said)
     if repeats:
         order = again(_single(words, text, reading)) if any(reading.phrases(words.recurring)) else None
         not_repeated = Understood(None, vetoes=_RECURRING, payees=found.payees, begun=found.begun)
         return replace(not_repeated, then=said_in(order, text)) if order is not None and _whole(order) else None
     if lacking:
-        return _lacking(found, about) if topic == "exact" else None
-    if not topic or (topic == "exact" and context.asked is not SlotName.AMOUNT):
+        return _lacking(found, about) if topic == Topic.EXACT else None
+    if not topic or (topic == Topic.EXACT and context.asked is not SlotName.AMOUNT):
         return None
-    told = again(plain) if topic == "repeated" and (plain := _single(words, text, reading)).strip() else None
+    told = again(plain) if topic == Topic.REPEATED and (plain := _single(words, text, reading)).strip() else None
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
         return replace(said_in(told, text), slots=replace(told.slots, topic=about))  # "make it 60 every month"
     return _alone(about)
@@ -62,11 +62,11 @@ def on_condition(said: Said, found: Understood) -> Understood | None:
     ends = ends_in_order(said.hearing, (*_VERBS, "onegai") if money else _VERBS)
     if money and heard.payees is not None and heard.payees.choice is not None:
         ends = ends or rules.patterns.otherwise.search(said.text) is not None
-    return _alone(_about("conditional", said.text)) if ends else None
+    return _alone(_about(Topic.CONDITIONAL, said)) if ends else None
 
 
-def _about(topic: str, text: str) -> Slot[str]:
-    return Slot(topic, Evidence(0, len(text), text, _RULE))
+def _about(topic: str, said: Said) -> Slot[str]:
+    return Slot(topic, said.heard.whole(_RULE))
 
 
 def _alone(topic: Slot[str]) -> Understood:

@@ -2,14 +2,12 @@
 
 from typing import Final
 
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import CALLER
 
 _ABOUT: Final = frozenset({None, Intent.TRANSFER_MONEY})
-_EXACT: Final = "exact"
-"""The topic of words which tell an amount by what only the caller knows."""
 
 
 def shared_out(said: Said, found: Understood) -> Understood | None:
@@ -23,9 +21,13 @@ def shared_out(said: Said, found: Understood) -> Understood | None:
     if not any(_joined(rules.accounts.joined, text, each) for each, _ in named):  # "we split it, send dave twenty"
         return None
     rule = rules.accounts.rule("shared_out")
-    topic = Slot(_EXACT, Evidence(0, len(text), text, rule))
+    return unmeasured(Slot(Topic.EXACT, said.heard.whole(rule)))
+
+
+def unmeasured(topic: Slot[str]) -> Understood:
+    """An order of which nothing is known but that nobody can tell its amount."""
     lacks = (SlotName.AMOUNT, SlotName.PAYEE)
-    return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, rule)
+    return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, topic.evidence.rule)
 
 
 def _joined(joints: tuple[str, ...], text: str, name: Evidence) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
+from schemas.intent import MONEY_MOVING, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts, ends_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import CALLER
@@ -62,7 +62,7 @@ def _not_meant(said: Said, found: Understood) -> Understood | None:
 
 def _on_condition(said: Said) -> Understood | None:
     """An order behind a condition that no mark ends, with that unread: "if there's enough money pay the phone bill"."""
-    rules, text, units = said.rules, said.text, said.units
+    rules, units = said.rules, said.units
     words, marks = units.words, rules.accounts
     if not (rules.spaced and words and marks.conditions.scan(words, 0)):
         return None
@@ -73,8 +73,7 @@ def _on_condition(said: Said) -> Understood | None:
             continue  # "if i pay the phone bill"
         order = said.look(units.starts[at], units.ends[-1], said.context)
         if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
-            end = units.ends[at - 1]
-            left = Evidence(0, end, text[:end], rules.accounts.rule("unsettled"))
+            left = said.heard.evidence(0, units.ends[at - 1], rules.accounts.rule("unsettled"))
             return replace(order, unread=(*order.unread, left))
     return None
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from schemas.ids import BillId, RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.intent import Intent, Route, Slot, SlotName, Understood
 from services.understanding.correction.cuts import NEAR
 from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
@@ -73,7 +73,7 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
     context = said.context
     if named := _named_asked(said):
-        return _each(said.text, replace(found, unread=(), then=None), named)
+        return _each(said, replace(found, unread=(), then=None), named)
     of_one = context.recent_bill is not None and _ASKED in (found.rule or "")  # "how much is the water", "pay them all"
     every = _EVERY in (found.rule or "") and context.idle and not of_one
     if not (every or _all_asked(said, found)):
@@ -83,14 +83,14 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     left = found.unread or found.then or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
     if left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
         return None
-    return _each(said.text, found, [bill.id for bill in due])
+    return _each(said, found, [bill.id for bill in due])
 
 
-def _each(text: str, found: Understood, bills: Sequence[BillId]) -> Understood:
+def _each(said: Said, found: Understood, bills: Sequence[BillId]) -> Understood:
     """The order for each of the bills, one after the other."""
-    said = Evidence(0, len(text), text, _RULE)
+    told = said.heard.whole(_RULE)
     plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=(), route=Route.FAST, confidence=1.0)
-    slots = [replace(found.slots, bill=Slot(bill, said), portion=None) for bill in bills]
+    slots = [replace(found.slots, bill=Slot(bill, told), portion=None) for bill in bills]
     return one_after_another([replace(plain, slots=each) for each in slots])
 
 

@@ -92,8 +92,7 @@ def undated(said: Said, found: Understood) -> Understood | None:
     for at in range(len(units.words)) if marks.not_now.meets(units.words) else ():
         end = marks.not_now.longest(units.words, at)[0]
         if end > at:
-            begin, stop = units.starts[at], units.ends[end - 1]
-            told = Evidence(begin, stop, said.text[begin:stop], marks.rule("not_now"))
+            told = said.heard.evidence(units.starts[at], units.ends[end - 1], marks.rule("not_now"))
             return replace(found, unresolved=(*found.unresolved, Mention(SlotName.DATE, told)))
     return None
 

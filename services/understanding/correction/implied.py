@@ -44,7 +44,7 @@ def _own_receiver(said: Said, found: Understood) -> Understood | None:
     open_ = found.intent is Intent.TRANSFER_MONEY and found.route is Route.FAST and not found.unresolved
     if not open_ or slots.payee or slots.target or slots.amount is None or not nobody or not context.idle:
         return None
-    text, units, marks = said.text, said.units, rules.accounts
+    units, marks = said.units, rules.accounts
     words, nouns = units.words, vocabulary(rules, context)
     put_by = next((at for at in range(len(words)) if marks.put_by.begins(words, at)), None)
     told = marks.across.holds(words) or context.recent is Intent.BALANCE_INQUIRY
@@ -61,7 +61,7 @@ def _own_receiver(said: Said, found: Understood) -> Understood | None:
     if len(others) != 1:
         return None
     rule = marks.rule("implied")
-    evidence = Evidence(units.starts[place], units.ends[place], text[units.starts[place] : units.ends[place]], rule)
+    evidence = said.heard.evidence(units.starts[place], units.ends[place], rule)
     missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
     target = Slot(AccountId(others[0]), evidence)
     return replace(found, slots=replace(slots, target=target), missing=missing)

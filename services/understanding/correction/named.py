@@ -285,4 +285,4 @@ class Mentions(Hearing):
         return any(clause[0].strip() == evidence.surface for clause in _CLAUSES.finditer(self.text))
 
     def _evidence(self, start: int, end: int) -> Evidence:
-        return Evidence(start, end, self.text[start:end], _RULE)
+        return self.heard.evidence(start, end, _RULE)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import Evidence, Understood
+from schemas.intent import Understood
 from services.understanding.correction.later import SelfRepair
 from services.understanding.correction.merging import values
 from services.understanding.fast.words.numbered import of_number
@@ -24,7 +24,7 @@ def another_number(parts: SelfRepair) -> Understood | None:
     for name, slot in values(parts.one.slots).items():
         within = [span for span in told if slot.evidence.start <= span.start and span.end <= slot.evidence.end]
         if name in _ACCOUNTS and within:
-            evidence = Evidence(cut.start, cut.stop, parts.later, slot.evidence.rule)
+            evidence = heard.evidence(cut.start, cut.stop, slot.evidence.rule)
             changed = replace(slot, value=owner.id, evidence=evidence)
             return replace(parts.one, slots=replace(parts.one.slots, **{name: changed}), rule=parts.rule("repair"))
     return None

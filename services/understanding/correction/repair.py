@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.consent import Terms
-from schemas.intent import Context, Evidence, Intent, Mention, Route, SlotName, Understood
+from schemas.intent import Context, Intent, Mention, Route, SlotName, Understood
 from services.understanding.correction.amounts import points
 from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts
 from services.understanding.correction.days import another_day
@@ -90,7 +90,7 @@ def _corrected(parts: SelfRepair) -> Understood | None:
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
     if parts.one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and not values(two.slots):
-        told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
+        told = parts.said.heard.evidence(cut.start, len(text), parts.rule("beside"))
         return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
     found = _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
     if found is not None and (parts.one.rule == TOLD or (two.rule == TOLD and put_off(parts)) or called_off(parts)):

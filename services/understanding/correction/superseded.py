@@ -66,7 +66,7 @@ class _CutInTwo:
 
     def told(self, evidence: Evidence) -> Evidence:
         """The later part, as evidence by the rule of what it takes the place of."""
-        return Evidence(self.cut.start, self.cut.stop, self.later, evidence.rule)
+        return self.said.heard.evidence(self.cut.start, self.cut.stop, evidence.rule)
 
 
 def superseded(said: Said, found: Understood) -> Understood | None:
@@ -243,7 +243,7 @@ def _behind(parts: _CutInTwo) -> Understood | None:
         meant = again(rest.replace(said, told, 1))
         slot = getattr(meant.slots, kind)
         if slot is not None and _same_but(first, meant, kind):
-            evidence = Evidence(units.starts[two.start], units.ends[two.end - 1], told, first.rule)
+            evidence = parts.said.heard.evidence(units.starts[two.start], units.ends[two.end - 1], first.rule)
             return replace(meant, slots=replace(first.slots, **{kind: replace(slot, evidence=evidence)}))
     return None
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from schemas.ids import AccountId
-from schemas.intent import Context, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import Context, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import announced_up_to, announcing
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.unmatched import ORDERS
@@ -44,7 +44,7 @@ def _read_back(said: Said) -> Understood | None:
     if source is None or target is None or announcing(rules, ("", *units.words), rules.accounts.swaps) != 1:
         return None
     begin, stop, rule = units.starts[0], units.ends[-1], rules.accounts.rule("swapped")
-    evidence = Evidence(begin, stop, said.text[begin:stop], rule)
+    evidence = said.heard.evidence(begin, stop, rule)
     slots = Slots(source=Slot(target, evidence), target=Slot(source, evidence))
     return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=rule)
 
@@ -60,6 +60,6 @@ def _the_other(said: Said) -> Understood | None:
     if not begins or (begins[0] > 1 and announced_up_to(rules, words, 1) != begins[0]):
         return None
     begin, rule = units.starts[begins[0] - 1], rules.accounts.rule("swapped")
-    evidence = Evidence(begin, units.ends[-1], said.text[begin:], rule)
+    evidence = said.heard.evidence(begin, len(said.text), rule)
     slots = Slots(source=Slot(others[0], evidence))
     return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=rule)

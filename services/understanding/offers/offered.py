@@ -52,14 +52,14 @@ def _amount(heard: Annotation) -> Slot[MoneyValue] | None:
     if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
         return None
     said = sums[0]
-    return Slot(sums[0].value, Evidence(said.start, said.end, said.surface, said.rule))
+    return Slot(sums[0].value, Evidence.of(said))
 
 
 def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
     match = named(span)
     if match is None or match.choice is None or (span.heard.payees is not None and another_named(span)):
         return None
-    return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
 
 def _own(span: ClauseSpan) -> list[tuple[str, Slot[AccountId]]]:

@@ -131,7 +131,7 @@ def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
     if span.grammar.spaced and slots.payee is None and slots.target is None:
         match = named(span)
         if match is not None and match.choice is not None:
-            slots = replace(slots, payee=Slot(match.choice, Evidence(match.start, match.end, match.heard, TOLD)))
+            slots = replace(slots, payee=Slot(match.choice, Evidence.naming(match, TOLD)))
     several = _several(heard.payees)
     named_one = slots.payee or slots.source or slots.target or several
     return replace(meant, slots=slots, payees=several) if named_one else None

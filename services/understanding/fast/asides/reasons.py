@@ -225,7 +225,7 @@ def with_payee(hearing: Hearing, found: Understood) -> Understood:
     match = named(hearing)
     if match is None or match.choice is None:
         return found
-    evidence = Evidence(match.start, match.end, match.heard, RULE)
+    evidence = Evidence.naming(match, RULE)
     given = replace(found.slots, payee=Slot(PayeeId(match.choice), evidence))
     missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
     return replace(found, slots=given, missing=missing, payees=match)

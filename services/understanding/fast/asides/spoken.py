@@ -59,12 +59,8 @@ def owing(clause: ClauseSpan) -> Understood | None:
     said = sums[0]
     match = named(clause)
     inside = match is not None and begin <= match.start and match.end <= stop
-    evidence = Evidence(said.start, said.end, said.surface, said.rule)
-    payee = (
-        Slot(PayeeId(str(match.choice)), Evidence(match.start, match.end, match.heard, OWING))
-        if inside and match
-        else None
-    )
+    evidence = Evidence.of(said)
+    payee = Slot(PayeeId(str(match.choice)), Evidence.naming(match, OWING)) if inside and match else None
     slots = Slots(amount=Slot(owed, evidence), payee=payee)
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=match)
 
@@ -106,7 +102,7 @@ def summed(clause: ClauseSpan) -> Understood | None:
     free = [at for at in clause.places if at not in reading.taken]
     if any(grammar.phrases.twists.scan(reading.words, at) or names_a_part(clause, at) for at in free):
         return None
-    slots = Slots(amount=Slot(value, Evidence(said.start, said.end, said.surface, said.rule)))
+    slots = Slots(amount=Slot(value, Evidence.of(said)))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 

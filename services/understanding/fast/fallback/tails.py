@@ -45,7 +45,7 @@ def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
         return found
     if hearing.grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
-    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RuleId("intents.tails@1")))
+    payee = Slot(PayeeId(match.choice), Evidence.naming(match, RuleId("intents.tails@1")))
     days = [each for each in heard.spans if each.kind is SpanKind.DATE]
     period = slots.period or (period_of(days) if len(days) == 1 else None)
     return replace(found, slots=replace(slots, payee=payee, period=period), payees=match)

@@ -202,7 +202,7 @@ def period_of(days: list[Span]) -> Slot[DateValue] | None:
     """The days that a list is asked of."""
     for day in days:
         if isinstance(day.value, DateValue):
-            return Slot(day.value, Evidence(day.start, day.end, day.surface, day.rule))
+            return Slot(day.value, Evidence.of(day))
     return None
 
 

@@ -82,7 +82,7 @@ def _amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
     sums = [span for span in clause.heard.spans if span.kind in NUMBERS and begin <= span.start < stop]
     if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
         return None
-    return Slot(sums[0].value, Evidence(sums[0].start, sums[0].end, sums[0].surface, sums[0].rule))
+    return Slot(sums[0].value, Evidence.of(sums[0]))
 
 
 def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
@@ -90,7 +90,7 @@ def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
     begin, stop = clause.points
     if match is None or match.choice is None or not (begin <= match.start and match.end <= stop):
         return None
-    return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
 
 def _source(clause: ClauseSpan) -> tuple[Slot[AccountId], range] | None:

@@ -77,7 +77,7 @@ def times_beside(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
     """Times behind the day of an order, which nothing else was made of: 「今日の三時までに」."""
     day = slots.date.evidence.end if slots.date is not None else len(heard.transcript.text)
     times = (s for s in heard.spans if s.kind is SpanKind.TIME and s.start >= day)
-    return tuple(Evidence(s.start, s.end, s.surface, s.rule) for s in times)
+    return tuple(Evidence.of(s) for s in times)
 
 
 def sums_beside(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
@@ -88,7 +88,7 @@ def sums_beside(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
         for s in hearing.heard.spans
         if s.kind in _SUMS and (place := units.covering(s.start, s.end)) and place[0] in taken
     ]
-    each = [Evidence(s.start, s.end, s.surface, s.rule) for s in sums]
+    each = [Evidence.of(s) for s in sums]
     return tuple(one for one in each if not in_a_slot(one, slots) and not _said(one, slots))
 
 

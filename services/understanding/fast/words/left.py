@@ -60,7 +60,7 @@ def settled(rules: Accounts, heard: Annotation, units: Units, found: Understood,
         *limits,
     ]
     spans = [
-        Evidence(span.start, span.end, span.surface, span.rule)
+        Evidence.of(span)
         for span in heard.spans
         if (span.kind in _DATED or (found.slots.date is None and _day_alone(heard, span)))
         and span.surface not in rules.now
@@ -116,7 +116,7 @@ def unmatched(
     """Times and accounts in words that no template took: they are asked for, should a task come of the words."""
     dated = [s for s in heard.spans if s.kind in _DATED and s.surface not in rules.now]
     spans = [s for s in dated if not _of_a_thing(rules, heard, units, s)]
-    days = [Evidence(s.start, s.end, s.surface, s.rule) for s in spans] or [
+    days = [Evidence.of(s) for s in spans] or [
         _words(heard, units, edge.start, edge.end)
         for at in range(len(units.words))
         for edge in rules.times.scan(units.words, at)
@@ -168,7 +168,7 @@ def unknown(known: Trie, heard: Annotation, units: Units) -> tuple[Evidence, ...
 
 def _words(heard: Annotation, units: Units, begin: int, stop: int) -> Evidence:
     start, end = units.starts[begin], units.ends[stop - 1]
-    return Evidence(start, end, heard.transcript.text[start:end], _RULE)
+    return heard.evidence(start, end, _RULE)
 
 
 def _days(rules: Accounts, heard: Annotation, units: Units, found: Understood) -> tuple[Understood, list[Evidence]]:
