@@ -224,6 +224,11 @@ class Understood:
     begun: bool = False
 
     @property
+    def whole(self) -> bool:
+        """Whether it is one command, or answer, and every word has its place in it."""
+        return not (self.then or self.unread or self.unresolved)
+
+    @property
     def proposed(self) -> bool:
         """Whether the learned reader took the words for this, and no rule read them: more may follow."""
         return self.rule is not None and self.rule.startswith(PROPOSING)

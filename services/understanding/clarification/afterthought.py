@@ -65,8 +65,8 @@ def named_last(said: Said, found: Understood) -> Understood | None:
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in said.heard.spans):
         return None
     meant = said.look(units.starts[begin], units.ends[size - 1], said.context)
-    whole = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
-    if not whole or meant.then or meant.unread or meant.unresolved or not values(meant.slots):
+    told = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
+    if not told or not meant.whole or not values(meant.slots):
         return None
     return replace(meant, rule=rules.accounts.rule("named_last"))
 

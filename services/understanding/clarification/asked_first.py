@@ -78,7 +78,7 @@ def _may_hold_an_order(found: Understood) -> bool:
 def _asks(found: Understood) -> bool:
     """Whether it is a question, all of it read; a merchant's name may be anything."""
     plain = found.intent in READING and found.route is Route.FAST and found.slots.merchant is None
-    return plain and not (found.then or found.unread or found.unresolved)
+    return plain and found.whole
 
 
 def _questions(said: Said, cut: Cut, order: Understood) -> Iterator[Understood]:

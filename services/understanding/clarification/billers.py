@@ -17,7 +17,7 @@ def of_its_biller(said: Said, found: Understood) -> Understood | None:
     """The bill's payment ("pay clearbrook tomorrow"); None for what is corrected, told besides, or of no one bill."""
     rules, context, payee = said.rules, said.context, found.slots.payee
     lacks = found.intent is Intent.TRANSFER_MONEY and found.missing in {(), (SlotName.AMOUNT,)}
-    whole = lacks and not (found.then or found.unread or found.unresolved or found.doubted)
+    whole = lacks and found.whole and not found.doubted
     if not rules.spaced or not context.idle or not whole or payee is None or payee.readings:
         return None
     bills = [bill for bill in context.bills if bill.payee_id == payee.value]

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from schemas.consent import Awaited
 from schemas.intent import MONEY_MOVING, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.span import MoneyValue
+from schemas.span import MoneyValue, overlap
 from services.understanding.clarification.lenders import asked_source, lenders, without
 from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import values
@@ -159,7 +159,7 @@ def _left_out(said: Mentions, found: Understood) -> bool:
     bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
     named = said.of(Intent.BILL_PAYMENT if bill else Intent.TRANSFER_MONEY)
     doubts = [evidence for name in _doubted(named) for evidence, _ in named[name]]
-    beside = any(e.start < d.end and d.start < e.end for e in found.unread for d in doubts)  # "to ann, to bob"
+    beside = any(overlap(e, d) for e in found.unread for d in doubts)  # "to ann, to bob"
     return beside or (loose and bool(doubts))
 
 
@@ -221,7 +221,7 @@ def _slots(found: Understood, said: Values, *, sure: bool = False) -> Slots | No
 
 def _held(slot: Slot[Any], named: list[tuple[Evidence, Any]]) -> bool:
     """Whether a slot was read of words that are of its kind, all that is said considered."""
-    return any(e.start < slot.evidence.end and slot.evidence.start < e.end for e, _ in named)
+    return any(overlap(e, slot.evidence) for e, _ in named)
 
 
 def _with(named: Values, found: Understood) -> Values:
@@ -291,8 +291,8 @@ def _unread(said: Mentions, named: Values) -> tuple[Evidence, ...]:
     names = said.everyone if not said.grammar.spaced and "payee" in named else []  # 「花子と健さんと一郎に」
     free = [evidence for evidence, ids in names if len(ids) > 1]
     free += [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]
-    return tuple(e for e in free if not any(e.start < p.end and p.start < e.end for p in places))
+    return tuple(e for e in free if not any(overlap(e, p) for p in places))
 
 
 def _overlaps(evidence: Evidence, said: Values) -> bool:
-    return any(evidence.start < e.end and e.start < evidence.end for named in said.values() for e, _ in named)
+    return any(overlap(evidence, e) for named in said.values() for e, _ in named)

@@ -9,6 +9,7 @@ from typing import Final
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Evidence, Intent, Mention, Route, SlotName, Understood
 from schemas.payee import MatchOutcome
+from schemas.span import overlap
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import vocabulary
 
@@ -27,7 +28,9 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
     second = found.then is not None and found.then.slots.amount is not None
     if place is None or ((repaired or second) and not both):
         return None
-    named = tuple(each for each in found.unresolved if each.slot not in _RECEIVERS and not _over(each, place))
+    named = tuple(
+        each for each in found.unresolved if each.slot not in _RECEIVERS and not overlap(each.evidence, place)
+    )
     rule = rules.accounts.rule("two_receivers")
     asked = () if found.intent is Intent.TRANSFER_MONEY else (Mention(SlotName.PAYEE, replace(place, rule=rule)),)
     return replace(
@@ -73,8 +76,3 @@ def _onto(said: Said) -> Evidence | None:
                 start, end = units.starts[at], units.ends[edge.end - 1]
                 return said.heard.evidence(start, end, RuleId(marks.id))
     return None
-
-
-def _over(mention: Mention, place: Evidence) -> bool:
-    """Whether the account was taken for one that pays, or for a name."""
-    return mention.evidence.start < place.end and place.start < mention.evidence.end

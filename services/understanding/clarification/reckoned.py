@@ -146,11 +146,11 @@ def _ordered(
         begin, stop = units.starts[start], units.ends[end - 1]
         plain = plain[:begin] + (verb if (start, end) == part else "").ljust(stop - begin) + plain[stop:]
     rule = hearing.grammar.accounts.rule("reckoned")
-    topic = Slot[str](Topic.EXACT, hearing.heard.whole(rule))
+    topic: Slot[str] = Slot(Topic.EXACT, hearing.heard.whole(rule))
     order = said_in(said.utterance.again(plain), text)
     slots, own = order.slots, said.own(*part)
     clean = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and (slots.payee or slots.target)
-    if clean and not (order.vetoes or order.then or order.unread or order.unresolved):
+    if clean and order.whole and not order.vetoes:
         from_there = slots.source or (_account(said, own, rule) if len(own) == 1 else None)
         if slots.target is not None and from_there is not None and from_there.value == slots.target.value:
             from_there = None

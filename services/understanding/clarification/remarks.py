@@ -81,8 +81,7 @@ def _not_understood(found: Understood) -> bool:
 
 def _whole(order: Understood) -> bool:
     named = order.slots.bill or (order.slots.amount and order.intent is Intent.TRANSFER_MONEY)
-    left = order.missing or order.unread or order.unresolved or order.then
-    return bool(named) and order.route is Route.FAST and not left
+    return bool(named) and order.route is Route.FAST and order.whole and not order.missing
 
 
 def _single(words: Accounts, text: str, reading: UtteranceLattice) -> str:

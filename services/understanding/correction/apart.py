@@ -12,7 +12,7 @@ from typing import Final
 
 from schemas.intent import Evidence, Intent, Route, Slot, Understood
 from schemas.money import exponent
-from schemas.span import MoneyValue, Span
+from schemas.span import MoneyValue, Span, overlap
 from services.understanding.correction.amounts import PAUSES, SUMS, comes_to, points, sizes
 from services.understanding.correction.in_part import corrects
 from services.understanding.correction.merging import said_in, values
@@ -131,4 +131,4 @@ def _held(span: Span, found: Understood) -> bool:
     """Whether a slot or a mention holds the span's words."""
     slots: list[Slot[object]] = list(values(found.slots).values())
     held = [slot.evidence for slot in slots] + [mention.evidence for mention in found.unresolved]
-    return any(each.start < span.end and span.start < each.end for each in held)
+    return any(overlap(each, span) for each in held)

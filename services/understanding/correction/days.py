@@ -7,9 +7,9 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, Annotation, Evidence, Mention, Slot, SlotName, Understood
-from schemas.span import DateValue, Span, SpanKind
+from schemas.span import DateValue, Span, SpanKind, overlap
 from services.understanding.correction.later import SelfRepair
-from services.understanding.correction.merging import values
+from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar
@@ -72,7 +72,7 @@ def day_in_part(said: Said, found: Understood) -> Understood | None:
     days = [span for span in said.heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
     for one, two in pairwise(days):
         between = rules.units(said.text[one.end : two.start]).words
-        held = two.start < day.evidence.end and day.evidence.start < two.end
+        held = overlap(two, day.evidence)
         if held and rules.accounts.repairs.holds(between):
             weeks = [span for span in days if span.start <= one.start and _NAMED_WEEK in span.rule]
             whole = _with_last(rules, one, two) or _of_that_week((weeks or [one])[-1], two)
@@ -182,9 +182,6 @@ def _days(parts: SelfRepair, day: Slot[DateValue], *, tail: bool) -> Iterator[st
 
 def _differs(one: Understood, found: Understood) -> bool:
     """Whether two orders are alike but for the day, which is one."""
-    if found.intent not in COUNTED or found.then is not None or found.unread or found.unresolved:
-        return False
-    said, now = values(one.slots), values(found.slots)
-    if said.keys() != now.keys() or now["date"].value.start != now["date"].value.end:
-        return False
-    return all((now[name].value != slot.value) is (name == "date") for name, slot in said.items())
+    day = found.slots.date
+    plain = found.intent in COUNTED and found.whole and day is not None and day.value.start == day.value.end
+    return plain and differ_in(one.slots, found.slots, "date")

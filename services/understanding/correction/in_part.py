@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.intent import Annotation, Intent, Understood
-from schemas.span import Span, SpanKind
+from schemas.span import Span, SpanKind, overlap
 from services.understanding.correction.amounts import SUMS, comes_to, first_place, last_place, points, sizes, unit
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.accounts import COUNTED
@@ -24,7 +24,7 @@ def in_part(said: Said, found: Understood) -> Understood | None:
         return None
     sums = [span for span in heard.spans if span.kind in SUMS and not points(said, span)]
     for one, two in pairwise(sums):
-        held = two.start < amount.evidence.end and amount.evidence.start < two.end
+        held = overlap(two, amount.evidence)
         if not held or not corrects(said.rules, said.text[one.end : two.start]):
             continue
         whole = _with_last(said, one, two) or _multiplied(said, one, two)

@@ -168,7 +168,7 @@ def beside_words(parts: SelfRepair) -> Understood | None:
     pieces = [(start, end) for start, end in _pieces(parts) if not parts.within(start) and not parts.within(end)]
     for start, end in pieces[:_MAX_PIECES]:
         two = parts.read(start, end)
-        if two is None or two.then is not None or two.unread or two.unresolved or two.rule == TOLD:
+        if two is None or not two.whole or two.rule == TOLD:
             continue
         if not values(two.slots) or not kinds(two) & kinds(parts.one):
             continue
@@ -188,7 +188,7 @@ def beside_words(parts: SelfRepair) -> Understood | None:
 def _said_again(parts: SelfRepair, two: Understood, start: int, end: int) -> bool:
     """Whether words say nothing but what was said already."""
     again, said = parts.read(start, end), values(two.slots)
-    if again is None or again.then is not None or again.unread or again.unresolved or again.rule == TOLD:
+    if again is None or not again.whole or again.rule == TOLD:
         return False
     named = values(again.slots)
     return bool(named) and all(name in said and same(said[name], slot) for name, slot in named.items())

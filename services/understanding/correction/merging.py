@@ -80,6 +80,13 @@ def same(one: Slot[Any], two: Slot[Any]) -> bool:
     return bool(a == b)
 
 
+def differ_in(one: Slots, two: Slots, name: str) -> bool:
+    """Whether the same slots are filled, with the same values in all but this one."""
+    before, after = values(one), values(two)
+    alike = before.keys() == after.keys()
+    return alike and all((after[each].value != slot.value) is (each == name) for each, slot in before.items())
+
+
 def kind(name: str) -> str:
     """The slot's kind: slots of one kind stand in one another's place."""
     return _SHARED.get(name, name)

@@ -26,16 +26,12 @@ def misheard(said: Said, found: Understood) -> Understood | None:
         orders = [
             meant
             for taken in combinations(places, count)
-            if (meant := said_in(said.again(_put(text, taken)), text)).intent in MONEY_MOVING and _whole(meant)
+            if (meant := said_in(said.again(_put(text, taken)), text)).intent in MONEY_MOVING
+            if meant.route is Route.FAST and meant.whole and not meant.missing
         ]
         if orders:
             return orders[0] if all(each.slots == orders[0].slots for each in orders) else None
     return None
-
-
-def _whole(meant: Understood) -> bool:
-    """Whether it was understood to its last word."""
-    return meant.route is Route.FAST and not (meant.unread or meant.unresolved or meant.then or meant.missing)
 
 
 def _places(said: Said) -> list[tuple[int, int, str]]:

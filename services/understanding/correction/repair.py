@@ -58,7 +58,7 @@ def may_hold_a_repair(whole: Understood) -> bool:
 def settled(whole: Understood) -> bool:
     """Whether every word has its place: no value was said twice, for then no template would have taken it."""
     taken = whole.intent in COUNTED and whole.rule not in {None, TOLD} and whole.route is Route.FAST
-    return taken and not (whole.then or whole.unread or whole.unresolved)
+    return taken and whole.whole
 
 
 def _mended(said: Said, cut: Cut) -> Understood | None:
@@ -133,7 +133,7 @@ def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
 def _faltered(parts: SelfRepair) -> Understood | None:
     """A value behind a hesitation in place of one of its kind; of two amounts it is asked which is meant."""
     two = parts.read(parts.cut.start, parts.cut.stop)
-    if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or two.then or two.unread or two.unresolved:
+    if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or not two.whole:
         return None
     said, later = values(parts.one.slots), values(two.slots)
     if not later or not all(name in said and not same(said[name], slot) for name, slot in later.items()):

@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts
-from services.understanding.correction.merging import values
+from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.ruleset.grammar import Grammar
@@ -172,8 +172,7 @@ def _whole(found: Understood) -> bool:
     """Whether it is one command, all of it read, that lacks nothing."""
     if found.intent not in _WANTED or found.rule is None or found.route is not Route.FAST:
         return False
-    left = found.unread or found.unresolved or found.then or (found.missing and found.intent in MONEY_MOVING)
-    return not left
+    return found.whole and not (found.missing and found.intent in MONEY_MOVING)
 
 
 def _starts_over(rules: Grammar, text: str) -> bool:
@@ -284,9 +283,5 @@ def _said_again(parts: _CutInTwo, text: str) -> Iterator[str]:
 
 def _same_but(one: Understood, found: Understood, name: str) -> bool:
     """Whether a command is the same but for this slot."""
-    if found.intent is not one.intent or found.route is not Route.FAST or found.then or found.unread:
-        return False
-    said, now = values(one.slots), values(found.slots)
-    if said.keys() != now.keys() or found.unresolved:
-        return False
-    return all((now[each].value != slot.value) is (each == name) for each, slot in said.items())
+    alike = found.intent is one.intent and found.route is Route.FAST and found.whole
+    return alike and differ_in(one.slots, found.slots, name)

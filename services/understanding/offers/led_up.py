@@ -50,4 +50,4 @@ def _open(found: Understood) -> bool:
 def _whole(order: Understood) -> bool:
     """Whether it is an order, or a question about what there is, of which nothing is missing or unread."""
     told = order.intent in MONEY_MOVING | READING and order.route is Route.FAST and order.rule is not None
-    return told and not (order.missing or order.unresolved or order.unread or order.rejected or order.then)
+    return told and order.whole and not (order.missing or order.rejected)
