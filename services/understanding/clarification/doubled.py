@@ -287,7 +287,7 @@ def _unread(said: Mentions, named: Values) -> tuple[Evidence, ...]:
     doubts = [[evidence for evidence, _ in named[name]] for name in _doubted(named)]
     ranges = [(min(e.start for e in each), max(e.end for e in each)) for each in doubts]
     places = [evidence for each in named.values() for evidence, _ in each]
-    left = unknown(said.grammar.trie, said.heard, said.reading.units)
+    left = unknown(said)
     names = said.everyone if not said.grammar.spaced and "payee" in named else []  # 「花子と健さんと一郎に」
     free = [evidence for evidence, ids in names if len(ids) > 1]
     free += [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]

@@ -69,7 +69,7 @@ def proposed(said: Said, found: Understood) -> Understood | None:
     if intent in MONEY_MOVING:
         span = ClauseSpan.whole(hearing)
         order = None if hindering(span) else _order(span, meant)
-        return order and settled(said.rules.accounts, said.heard, hearing.reading.units, order, Leftover())
+        return order and settled(hearing, order, Leftover())
     meant = replace(meant, slots=_own(hearing, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)

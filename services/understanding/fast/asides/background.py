@@ -114,7 +114,7 @@ def _of_the_caller(clause: ClauseSpan) -> bool:
 
 def _of_no_rule(clause: ClauseSpan) -> bool:
     begin, stop = clause.points
-    left = unknown(clause.grammar.trie, clause.heard, clause.reading.units)
+    left = unknown(clause)
     return any(begin <= each.start and each.end <= stop for each in left)
 
 

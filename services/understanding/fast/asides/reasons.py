@@ -13,7 +13,7 @@ from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import Span, SpanKind
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.words.hearing import Hearing
-from services.understanding.fast.words.left import elapsed
+from services.understanding.fast.words.other_days import elapsed
 
 RULE: Final = RuleId("intents.loose@1")
 NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
@@ -103,11 +103,7 @@ def reason(clause: ClauseSpan) -> bool:
 def _elapsed(clause: ClauseSpan, span: Span) -> bool:
     """Whether a span is a day that was: "he got lunch yesterday"."""
     place = clause.reading.units.covering(span.start, span.end)
-    return (
-        span.kind is SpanKind.DATE
-        and place is not None
-        and elapsed(clause.grammar.accounts, clause.reading.units, *place)
-    )
+    return span.kind is SpanKind.DATE and place is not None and elapsed(clause, *place)
 
 
 def _favoured(clause: ClauseSpan, at: int) -> bool:

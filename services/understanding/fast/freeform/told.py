@@ -233,7 +233,7 @@ def unread_words(hearing: Hearing) -> tuple[Evidence, ...]:
     """Words of no rule, but for an account that is said to be another's."""
     units = hearing.reading.units
     named = {units.starts[edge.start] for edge in others_accounts(hearing)}
-    return tuple(each for each in unknown(hearing.grammar.trie, hearing.heard, units) if each.start not in named)
+    return tuple(each for each in unknown(hearing) if each.start not in named)
 
 
 def _all_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
