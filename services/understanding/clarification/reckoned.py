@@ -131,8 +131,8 @@ def _kept(said: _Reckoning, begin: int, end: int) -> Understood | None:
         return None
     near = range(account[1], min(account[1] + _NEAR, size))
     sums = [hearing.reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind in NUMBERS]
-    onto = hearing.grammar.words.onto | {"at"}
-    levels = any(at and at[0] in near and said.words[at[0] - 1] in onto for at in sums)
+    told = hearing.grammar.words.levels
+    levels = any(at and at[0] in near and said.words[at[0] - 1] in told for at in sums)
     return _ordered(said, (begin, size), acts=True) if levels else None
 
 

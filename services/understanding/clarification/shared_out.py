@@ -5,7 +5,7 @@ from typing import Final
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import CALLER
+from services.understanding.fast.ruleset.grammar import Grammar
 
 _ABOUT: Final = frozenset({None, Intent.TRANSFER_MONEY})
 
@@ -18,7 +18,7 @@ def shared_out(said: Said, found: Understood) -> Understood | None:
     if not any(rules.accounts.shared_out.scan(words, at) for at in range(len(words))):
         return None
     named = Mentions.of_all(said).everyone
-    if not any(_joined(rules.accounts.joined, text, each) for each, _ in named):  # "we split it, send dave twenty"
+    if not any(_joined(rules, text, each) for each, _ in named):  # "we split it, send dave twenty"
         return None
     rule = rules.accounts.rule("shared_out")
     return unmeasured(Slot(Topic.EXACT, said.heard.whole(rule)))
@@ -30,8 +30,9 @@ def unmeasured(topic: Slot[str]) -> Understood:
     return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, topic.evidence.rule)
 
 
-def _joined(joints: tuple[str, ...], text: str, name: Evidence) -> bool:
+def _joined(rules: Grammar, text: str, name: Evidence) -> bool:
     """Whether somebody else stands beside a name, joined to it: not "kate and i split the bill"."""
+    joints = rules.accounts.joined
     behind = next((text[name.end + len(joint) :] for joint in joints if text.startswith(joint, name.end)), "")
     beside = behind.split(maxsplit=1)
-    return text.endswith(joints, 0, name.start) or (bool(beside) and beside[0].casefold() not in CALLER)
+    return text.endswith(joints, 0, name.start) or (bool(beside) and beside[0].casefold() not in rules.words.callers)

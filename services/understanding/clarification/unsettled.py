@@ -11,7 +11,6 @@ from typing import Final
 from schemas.intent import MONEY_MOVING, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts, ends_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import CALLER
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
@@ -19,7 +18,6 @@ from services.understanding.fast.ruleset.meanings import CARDS
 VERBS: Final = (*SENDING, "pay", "puts")
 """What an order begins with."""
 _OPEN: Final = frozenset({None, Intent.QNA})
-_SUBJECTS: Final = CALLER | {"you", "id", "ill"}
 _LEAST: Final = 2
 """Words of a condition, at least."""
 MAX_CUTS: Final = 3
@@ -69,7 +67,7 @@ def _on_condition(said: Said) -> Understood | None:
     symbols = rules.named(VERBS)
     starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))
     for at in islice(starts, MAX_CUTS):
-        if words[at - 1] in rules.words.them | _SUBJECTS or words[at - 1] in marks.verbs:
+        if words[at - 1] in rules.words.doers or words[at - 1] in marks.verbs:
             continue  # "if i pay the phone bill"
         order = said.look(units.starts[at], units.ends[-1], said.context)
         if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:

@@ -6,13 +6,13 @@ Never what is asked about, told of others or of what was, or not wanted; nothing
 from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
-from schemas.intent import Annotation, Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.span import MoneyValue
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import NUMBERS, ClauseSpan, acts, another_named, named
+from services.understanding.fast.asides.reasons import ClauseSpan, acts, another_named, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare, pauses, sentences
 from services.understanding.fast.freeform.loose import commanded, sent_from
+from services.understanding.fast.freeform.parts import sole_amount
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.patterns.lattice import FILLER
 
@@ -32,7 +32,7 @@ def offered(said: Said, found: Understood) -> Understood | None:
     if not said.rules.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
         return None
     span = ClauseSpan.whole(said.naming)
-    amount, own = _amount(heard), dict(_own(span))
+    amount, own = sole_amount(span), dict(_own(span))
     if not amount or _questions(span) or hindered(span) or not _wanted(span):
         return None
     payee = _payee(span)
@@ -44,15 +44,6 @@ def offered(said: Said, found: Understood) -> Understood | None:
     return Understood(
         Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=heard.payees
     )
-
-
-def _amount(heard: Annotation) -> Slot[MoneyValue] | None:
-    """The one amount, where no other number is named."""
-    sums = [span for span in heard.spans if span.kind in NUMBERS]
-    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
-        return None
-    said = sums[0]
-    return Slot(sums[0].value, Evidence.of(said))
 
 
 def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
@@ -81,8 +72,8 @@ def hindered(span: ClauseSpan) -> bool:
             if vetoes and (parts or "question" in vetoes):
                 return True
     words = reading.words
-    harmless = grammar.words.outof | {"for", "off", "let", "help"} | (grammar.words.finite if asked_for else set())
-    return any(word in {"me", "us"} and at and words[at - 1] not in harmless for at, word in enumerate(words))
+    harmless = grammar.words.outof | grammar.words.for_caller | (grammar.words.finite if asked_for else set())
+    return any(word in grammar.words.mine and at and words[at - 1] not in harmless for at, word in enumerate(words))
 
 
 def _questions(span: ClauseSpan) -> bool:

@@ -6,7 +6,6 @@ from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome
 from services.understanding.fast.asides.reasons import (
-    CALLER,
     EXACT,
     MOST,
     NO_REASON,
@@ -109,7 +108,7 @@ def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
 
 def _of_the_caller(clause: ClauseSpan) -> bool:
     """Whether it is the caller who does what a clause tells: "I get paid, I save"."""
-    return clause.words[0] in CALLER
+    return clause.words[0] in clause.grammar.words.callers
 
 
 def _of_no_rule(clause: ClauseSpan) -> bool:

@@ -24,8 +24,6 @@ _OWNS: Final = re.compile(r"['’]s$")
 VERBS: Final = ("transfer", "carry", "give", "sends")
 MOST: Final = 14
 """Units of a reason, at most."""
-CALLER: Final = frozenset({"i", "ive", "we", "weve"})
-"""Words for the caller, with which a clause begins."""
 _MOST_NAMES: Final = 6
 _BARE: Final = 2
 """Words of someone who is called but what they are to the caller, at most."""
@@ -86,7 +84,7 @@ def reason(clause: ClauseSpan) -> bool:
     if not said or not clause.subject or not any(w in grammar.words.finite or w.endswith("ed") for w in said):
         return False
     begin, stop = clause.points
-    if another_named(clause) or (said[0] in CALLER and not grammar.words.settling.isdisjoint(said)):
+    if another_named(clause) or (said[0] in grammar.words.callers and not grammar.words.settling.isdisjoint(said)):
         return False  # "that is, bob", "i paid him"
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
     if any((span.kind in PARTS and not _elapsed(clause, span)) or by_itself(clause, span) for span in within):
@@ -109,7 +107,7 @@ def _elapsed(clause: ClauseSpan, span: Span) -> bool:
 def _favoured(clause: ClauseSpan, at: int) -> bool:
     """Whether it is the caller for whom another did something: "she bought me a coffee"."""
     words, classes = clause.reading.words, clause.grammar.words
-    mine = words[at] in {"me", "us"} and clause.words[0] not in CALLER
+    mine = words[at] in classes.mine and clause.words[0] not in classes.callers
     return mine and at > clause.start and words[at - 1] in classes.favours
 
 

@@ -7,7 +7,6 @@ from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind
 from services.understanding.fast.asides.reasons import (
-    CALLER,
     MOST,
     NUMBERS,
     VERBS,
@@ -36,7 +35,9 @@ def told_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
 
 def owes(clause: ClauseSpan) -> bool:
     """Whether a clause tells of someone else that something is owed to them, or wanted by them."""
-    return clause.words[0] not in CALLER and not clause.grammar.words.owing.isdisjoint(clause.words)
+    return clause.words[0] not in clause.grammar.words.callers and not clause.grammar.words.owing.isdisjoint(
+        clause.words
+    )
 
 
 def owing(clause: ClauseSpan) -> Understood | None:

@@ -18,7 +18,6 @@ _IDLE: Final = (*VERBS, "lead", "transfer_noun", "make", "funds", "own", "beside
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 _ACTS: Final = (*VERBS, "transfer_noun")
-_POSSESSIVES: Final = ("'s", "’s")
 _FOLLOW: Final = frozenset({"to", "getting"})
 """Words with which the "s" behind a payee is a verb: "emily's to have"."""
 _OF: Final = frozenset({"for", "let"})
@@ -27,7 +26,7 @@ _OF: Final = frozenset({"for", "let"})
 
 def parts(clause: ClauseSpan) -> Understood | None:
     """The transfer, or the parts of one, that the clause tells; None where a word of it is not read."""
-    amount, payee = _amount(clause), _payee(clause)
+    amount, payee = sole_amount(clause), _payee(clause)
     if (amount is None and payee is None) or vetoes_met(clause, clause.start, clause.end):
         return None
     source = _source(clause)
@@ -60,7 +59,7 @@ def _turned(clause: ClauseSpan, payee: Slot[PayeeId] | None) -> bool:
     behind = next((at for at in clause.places if reading.units.starts[at] >= payee.evidence.end), clause.end)
     acts = behind in _places(clause, _ACTS)
     follows = reading.words[behind] if behind < clause.end else ""
-    owns = clause.text.startswith(_POSSESSIVES, payee.evidence.end) and follows not in _FOLLOW
+    owns = clause.text.startswith(clause.grammar.words.possessives, payee.evidence.end) and follows not in _FOLLOW
     return acts or owns or sent_from(clause, payee.evidence.start)
 
 
@@ -77,7 +76,8 @@ def _asked_for(clause: ClauseSpan, verbs: set[int]) -> bool:
     return not verbs.isdisjoint(begins)
 
 
-def _amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
+def sole_amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
+    """The one amount of a clause, where no other number is named in it."""
     begin, stop = clause.points
     sums = [span for span in clause.heard.spans if span.kind in NUMBERS and begin <= span.start < stop]
     if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:

@@ -7,7 +7,6 @@ from schemas.intent import Evidence, Slot
 from schemas.span import DateValue, Span
 from services.understanding.fast.words.hearing import Hearing
 
-_POSSESSIVES: Final = ("'s", "’s")
 _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
 _OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
@@ -29,7 +28,8 @@ def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -
     if place is None:
         return False
     begin, end = place
-    owned = text.startswith(_POSSESSIVES, span.end) or text.endswith(_POSSESSIVES, 0, units.ends[end - 1])
+    owners = hearing.grammar.words.possessives
+    owned = text.startswith(owners, span.end) or text.endswith(owners, 0, units.ends[end - 1])
     if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
     if rules.happens(units, end) or rules.borrowed(units, begin, end) or _its_month(hearing, begin, end):
