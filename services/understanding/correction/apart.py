@@ -17,12 +17,12 @@ from services.understanding.correction.amounts import PAUSES, SUMS, comes_to, po
 from services.understanding.correction.in_part import corrects
 from services.understanding.correction.merging import said_in, values
 from services.understanding.correction.said import Said
-from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS, Units
 from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _MARKS: Final = " ,.;:!—–-、。"
-_CLAUSE: Final = re.compile(r"[,;:.!?—–…]")
+_CLAUSE: Final = re.compile(OUTSIDE_NUMBERS + r"[,;:.!?—–…]")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)
 """What the later part may scale the earlier one by as well: "two hundred uh fifty thousand"."""

@@ -78,7 +78,7 @@ def _asked_for(clause: ClauseSpan, verbs: set[int]) -> bool:
 
 def sole_amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
     """The one amount of a clause, where no other number is named in it."""
-    begin, stop = clause.points
+    begin, stop = clause.points if clause.words else (0, 0)
     sums = [span for span in clause.heard.spans if span.kind in NUMBERS and begin <= span.start < stop]
     if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
         return None
