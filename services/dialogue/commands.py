@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Refuse
 from schemas.ids import AccountId
-from schemas.intent import Intent, Route, Slots, Understood
+from schemas.intent import Intent, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
@@ -29,7 +29,7 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import EXACT, is_money, merged, named, task_of
+from services.dialogue.tasks import is_money, merged, named, task_of
 from services.dialogue.terms import only_card
 from services.dialogue.values import EVERY, every_card
 
@@ -62,7 +62,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     state = queued(state, heard)
-    if heard.slots.topic is not None and heard.slots.topic.value == EXACT:
+    if heard.slots.about == Topic.EXACT:
         state = state.keeping(state.memory.first(reply("problem.exact")))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):

@@ -7,11 +7,10 @@ from dataclasses import replace
 from datetime import date
 from typing import Any, Final
 
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Route, Slot, SlotName, Understood
+from schemas.intent import MONEY_MOVING, Route, Slot, SlotName, Understood
 from schemas.span import DateValue
-from services.understanding.correction.merging import Look, one_after_another, values
-from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.correction.merging import one_after_another, values
+from services.understanding.correction.said import Said
 
 _SHORT: Final = (".and_to@", ".and_bill@")
 """The rules of an order that leans on the verb of the one before it."""
@@ -20,7 +19,7 @@ _OF_ALL: Final = ".correct.all@"
 _SHARED: Final = ("date", "source")
 
 
-def in_turn(heard: Annotation, found: Understood, today: date) -> Understood | None:
+def in_turn(said: Said, found: Understood) -> Understood | None:
     """The orders with their days and accounts; None where not several follow one another.
 
     A day before all of them, or behind them, may be of one that has none: that is asked.
@@ -28,24 +27,22 @@ def in_turn(heard: Annotation, found: Understood, today: date) -> Understood | N
     orders = _orders(found)
     if len(orders) == 1:
         return None
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    said = f" {' '.join(rules.units(text).words)} "
-    now = any(f" {word} " in said for word in rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
+    words = f" {' '.join(said.units.words)} "
+    now = any(f" {word} " in words for word in said.rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
     made = [order if now else _with(order, orders, at) for at, order in enumerate(orders)]
-    made = [_on_its_day(order, at, orders, today) for at, order in enumerate(made)]
+    made = [_on_its_day(order, at, orders, said.today) for at, order in enumerate(made)]
     again = one_after_another(made)
     return again if again != found else None
 
 
-def of_all(heard: Annotation, context: Context, look: Look) -> Understood | None:
+def of_all(said: Said) -> Understood | None:
     """Several orders with what is said of "both" at the end; None where nothing is."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    units = rules.units(text)
+    rules, units, context = said.rules, said.units, said.context
     for at in range(1, len(units.words)) if context.idle and rules.spaced else ():
         if not rules.accounts.apiece.scan(units.words, at):
             continue
-        told = look(units.starts[at], units.ends[-1], replace(context, confirming=True))
-        before = look(0, units.ends[at - 1], context) if _OF_ALL in (told.rule or "") else None
+        told = said.look(units.starts[at], units.ends[-1], replace(context, confirming=True))
+        before = said.look(0, units.ends[at - 1], context) if _OF_ALL in (told.rule or "") else None
         orders = _orders(before) if before is not None and before.route is Route.FAST else []
         if len(orders) > 1 and not any(getattr(each.slots, name) for each in orders for name in _SHARED):
             given = {name: getattr(told.slots, name) for name in _SHARED if getattr(told.slots, name) is not None}

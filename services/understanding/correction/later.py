@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Understood
 from schemas.span import Span, SpanKind
-from services.understanding.correction.apart import points
-from services.understanding.correction.cuts import Cut, held_units
-from services.understanding.correction.merging import Look, kinds, merged, part_of, parts_a_value, same, values
+from services.understanding.correction.cuts import Cut, ends_in, held_units
+from services.understanding.correction.merging import kinds, merged, parts_a_value, same, values
+from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
-from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
@@ -36,40 +35,46 @@ _ENDS: Final = re.compile(OUTSIDE_NUMBERS + "[,;:.!?—–]")
 
 @dataclass(frozen=True, slots=True)
 class SelfRepair:
-    """An utterance whose earlier part said `one`, and how the rest of it is looked at."""
+    """An utterance whose earlier part said `one`, and the rest something that may be meant instead."""
 
-    rules: Grammar
-    heard: Annotation
+    said: Said
     one: Understood
     cut: Cut
-    look: Look
-    contexts: tuple[Context, ...]
+
+    @property
+    def rules(self) -> Grammar:
+        """The rules of its language."""
+        return self.said.rules
+
+    @property
+    def later(self) -> str:
+        """The words of the later part."""
+        return self.said.text[self.cut.start : self.cut.stop]
 
     def read(self, start: int, end: int) -> Understood | None:
         """What code points `start` … `end` say about money."""
-        return part_of(self.look, start, end, self.contexts) if start < end else None
+        return self.said.part(start, end) if start < end else None
 
     def ends(self) -> list[int]:
         """Where the later part's words end."""
-        ends = self.rules.units(self.heard.transcript.text).ends
-        return [end for end in ends if self.cut.start < end <= self.cut.stop][:_MAX_DENIED]
+        return [end for end in self.said.units.ends if self.cut.start < end <= self.cut.stop][:_MAX_DENIED]
 
     def within(self, at: int) -> bool:
         """Whether code point `at` parts an amount, a day or a number."""
-        return parts_a_value(self.heard, at)
+        return parts_a_value(self.said.heard, at)
 
     def may_name(self, end: int) -> bool:
         """Whether the later part's words up to `end` may say again what was said: where they can't, none are read."""
-        said, text, start = values(self.one.slots), self.heard.transcript.text, self.cut.start
+        said, heard, start = values(self.one.slots), self.said.heard, self.cut.start
         if not self.rules.spaced or not said.keys() <= _NAMED:
             return True
-        match, units = self.heard.payees, self.rules.units(text)
-        places = [(each.start, each.end) for each in self.heard.spans] + ([(match.start, match.end)] if match else [])
+        match, units = heard.payees, self.said.units
+        places = [(each.start, each.end) for each in heard.spans] + ([(match.start, match.end)] if match else [])
         if any(begin < end and start < stop for begin, stop in places):
             return True
         words, known = units.words, self.rules.trie
         named = {word for slot in said.values() for word in self.rules.units(slot.evidence.surface).words}
-        nouns, family = vocabulary(self.rules, self.contexts[0]).trie, self.rules.symbols.get("family")
+        nouns, family = vocabulary(self.rules, self.said.context).trie, self.rules.symbols.get("family")
         return any(
             words[at] in named
             or nouns.begins(words, at)
@@ -82,32 +87,6 @@ class SelfRepair:
     def rule(self, name: str) -> RuleId:
         """The rule `name` of this language's words."""
         return self.rules.accounts.rule(name)
-
-
-def passes_over(parts: SelfRepair, two: Understood | None) -> bool:
-    """Whether an order leaves out a sum that is said in it: 「やっぱり二万、二万円でいいかな、送って」."""
-    if two is None or parts.rules.spaced or two.intent not in MONEY_MOVING or "amount" in kinds(two):
-        return False
-    return any(span.kind is SpanKind.MONEY and span.start >= parts.cut.start for span in parts.heard.spans)
-
-
-def among_three(parts: SelfRepair, two: Understood | None) -> bool:
-    """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
-    if two is None or two.rule != TOLD or two.slots.amount is None:
-        return False
-    sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
-    return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
-
-
-def begun_anew(rules: Grammar, text: str, whole: Understood, then: Understood) -> bool:
-    """Whether an order without a verb is begun again for the same payee: 「妹に八千とんで、妹に九千円送って」."""
-    one, two = whole.slots.payee, then.slots.payee
-    if rules.endings is None or one is None or two is None or not same(one, two):
-        return False
-    words = rules.units(text[one.evidence.end : two.evidence.start]).words
-    joins = any(e.end == len(words) for at in range(len(words)) for e in rules.phrases.conjunctions.scan(words, at))
-    ordered = any(e.end > at + 1 for at in range(len(words)) for e in rules.endings.edges(words, at))
-    return not joins and not ordered and {*values(whole.slots), *values(then.slots)} == {"amount", "payee"}
 
 
 def instead(parts: SelfRepair) -> Understood | None:
@@ -130,18 +109,12 @@ def instead(parts: SelfRepair) -> Understood | None:
 
 def called_off(parts: SelfRepair) -> bool:
     """Whether the last words want nothing of it any more: "… to ann, no, to bob, forget it"."""
-    return _ends_in(parts, parts.rules.accounts.withdrawing)
+    return ends_in(parts.said, parts.rules.accounts.withdrawing)
 
 
 def put_off(parts: SelfRepair) -> bool:
     """Whether it ends in words for a time that is no day: "no, sixty to ann later"."""
-    return _ends_in(parts, parts.rules.accounts.times, held_units(parts.rules, parts.heard))
-
-
-def _ends_in(parts: SelfRepair, marks: Trie, held: frozenset[int] = frozenset()) -> bool:
-    """Whether the last words are one of `marks` that begins in none of the `held` units."""
-    words = parts.rules.units(parts.heard.transcript.text).words
-    return any(edge.end == len(words) for at in range(len(words)) if at not in held for edge in marks.scan(words, at))
+    return ends_in(parts.said, parts.rules.accounts.times, held_units(parts.said))
 
 
 def unsure(found: Understood) -> Understood:
@@ -181,10 +154,7 @@ def refused(parts: SelfRepair) -> Understood | None:
 def _follows(parts: SelfRepair, named: dict[str, Slot[Any]]) -> bool:
     """Whether what is not meant stands right behind the words that deny it."""
     first = min(slot.evidence.start for slot in named.values())
-    return (
-        sum(parts.cut.start <= start < first for start in parts.rules.units(parts.heard.transcript.text).starts)
-        <= _NEAR
-    )
+    return sum(parts.cut.start <= start < first for start in parts.said.units.starts) <= _NEAR
 
 
 def _goes_on(parts: SelfRepair, one: Slot[Any], two: Slot[Any]) -> bool:
@@ -195,11 +165,11 @@ def _goes_on(parts: SelfRepair, one: Slot[Any], two: Slot[Any]) -> bool:
 
 def beside_words(parts: SelfRepair) -> Understood | None:
     """As in "no, six fifty, the rent went up": the value counts, and the words beside it are asked about."""
-    text, cut = parts.heard.transcript.text, parts.cut
+    text, cut = parts.said.text, parts.cut
     pieces = [(start, end) for start, end in _pieces(parts) if not parts.within(start) and not parts.within(end)]
     for start, end in pieces[:_MAX_PIECES]:
         two = parts.read(start, end)
-        if two is None or two.then is not None or two.unread or two.unresolved or two.rule == TOLD:
+        if two is None or not two.whole or two.rule == TOLD:
             continue
         if not values(two.slots) or not kinds(two) & kinds(parts.one):
             continue
@@ -219,7 +189,7 @@ def beside_words(parts: SelfRepair) -> Understood | None:
 def _said_again(parts: SelfRepair, two: Understood, start: int, end: int) -> bool:
     """Whether words say nothing but what was said already."""
     again, said = parts.read(start, end), values(two.slots)
-    if again is None or again.then is not None or again.unread or again.unresolved or again.rule == TOLD:
+    if again is None or not again.whole or again.rule == TOLD:
         return False
     named = values(again.slots)
     return bool(named) and all(name in said and same(said[name], slot) for name, slot in named.items())
@@ -230,8 +200,8 @@ def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> 
     units = parts.rules.units
     said = {word for slot in values(two.slots).values() for word in units(slot.evidence.surface).words}
     kind = _DATED if two.slots.amount is None else AMOUNTS if two.slots.date is None else _DATED | AMOUNTS
-    spans = [s for s in parts.heard.spans if s.start < end and start < s.end and s.kind in kind]
-    first = start + len(text := parts.heard.transcript.text[start:end]) - len(text.lstrip(_MARKS))
+    spans = [s for s in parts.said.heard.spans if s.start < end and start < s.end and s.kind in kind]
+    first = start + len(text := parts.said.text[start:end]) - len(text.lstrip(_MARKS))
     return any(
         not said.issuperset(units(span.surface).words) and not _points(parts, span) and span.start != first
         for span in spans
@@ -240,7 +210,7 @@ def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> 
 
 def _points(parts: SelfRepair, span: Span) -> bool:
     """Whether a number tells which ones are meant: "those two"."""
-    units = parts.rules.units(parts.heard.transcript.text)
+    units = parts.said.units
     place = units.covering(span.start, span.end)
     before = units.words[place[0] - 1] if place is not None and place[0] > 0 else ""
     return span.kind is SpanKind.NUMBER and before in parts.rules.accounts.pointing
@@ -248,8 +218,7 @@ def _points(parts: SelfRepair, span: Span) -> bool:
 
 def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
     """Code points of what may be the value: from the later part's beginning, the longest first; then to its end."""
-    rules, cut, text = parts.rules, parts.cut, parts.heard.transcript.text
-    units = rules.units(text)
+    rules, cut, text, units = parts.rules, parts.cut, parts.said.text, parts.said.units
     inside = [at for at, start in enumerate(units.starts) if cut.start <= start < cut.stop]
     if len(inside) < 2:  # noqa: PLR2004 - a value and a word beside it
         return
@@ -276,11 +245,11 @@ def _begins_a_reason(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
 
 def _values_at(parts: SelfRepair, first: int, size: int) -> tuple[set[int], set[int]]:
     """The units at which amounts, days, names and things of the caller's begin, and before which they end."""
-    units = parts.rules.units(parts.heard.transcript.text)
-    match = parts.heard.payees
-    places = [(span.start, span.end) for span in parts.heard.spans] + ([(match.start, match.end)] if match else [])
+    units, heard = parts.said.units, parts.said.heard
+    match = heard.payees
+    places = [(span.start, span.end) for span in heard.spans] + ([(match.start, match.end)] if match else [])
     found = [place for start, end in places if (place := units.covering(start, end)) is not None]
-    nouns = vocabulary(parts.rules, parts.contexts[0])
+    nouns = vocabulary(parts.rules, parts.said.context)
     found += [
         (edge.start, edge.end)
         for at in range(first, size)

@@ -72,7 +72,7 @@ def _twisted(hearing: Hearing, slots: Slots) -> bool:
 def plain(hearing: Hearing, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside an order."""
     grammar, reading = hearing.grammar, hearing.reading
-    idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
+    idle = grammar.named(_IDLE) | {FILLER}
     starts, ends = reading.units.starts, reading.units.ends
     told = [slot.evidence for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None]
     size = len(reading.words)

@@ -70,7 +70,7 @@ class Lead:
             return None
         ((id_, (first, last)),) = named.items()
         start, end = units.starts[first], units.ends[last - 1]
-        return id_, Evidence(start, end, heard.transcript.text[start:end], _RULE)
+        return id_, heard.evidence(start, end, _RULE)
 
 
 class Leads:
@@ -181,7 +181,7 @@ class Leads:
             said = heard.transcript.text[span.start : units.ends[lead.end - 1]]
             over = said.startswith(self._file.elapsed) or span.surface in lead.accounts.now
             if not over and not lead.accounts.happens(units, place[1]):
-                yield Evidence(span.start, span.end, span.surface, span.rule)
+                yield Evidence.of(span)
 
     def _named(
         self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None
@@ -200,9 +200,9 @@ class Leads:
             return found
         other = _called(self._patterns.said_to_be.search(clause, match.end), find)
         if other is not None and other.candidates and other.choice != match.choice:  # two are named: which is asked
-            who = Mention(SlotName.PAYEE, Evidence(other.start, other.end, other.heard, _RULE))
+            who = Mention(SlotName.PAYEE, Evidence.naming(other, _RULE))
             return replace(found, unresolved=(*found.unresolved, who), payees=other)
-        named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+        named = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
         missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
         route = Route.CLARIFY if clause.startswith(self._file.itself, match.end) else found.route
         return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match, route=route)
@@ -243,8 +243,8 @@ def _told_before(found: Understood, heard: Annotation, units: Units, end: int) -
     value, clear = sums[0].value, match.outcome is MatchOutcome.CLEAR
     if not clear or not isinstance(value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity is not None:
         return None
-    amount = Slot(value, Evidence(sums[0].start, sums[0].end, sums[0].surface, sums[0].rule))
-    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    amount = Slot(value, Evidence.of(sums[0]))
+    payee = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
     return replace(found, slots=Slots(amount=amount, payee=payee), missing=(), route=Route.CLARIFY, payees=match)
 
 
@@ -256,7 +256,7 @@ def _sums(found: Understood, heard: Annotation, cut: int) -> Iterator[Evidence]:
     for span in heard.spans:
         told = span.kind is SpanKind.MONEY and span.end <= cut
         if told and (amount is None or all(value != amount.value for value in span.values)):
-            yield Evidence(span.start, span.end, span.surface, span.rule)
+            yield Evidence.of(span)
 
 
 def wanted(before: Understood | None) -> Understood | None:
