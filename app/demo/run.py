@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 from rich.console import Console
 
-from app.client import Event, Line, demo_token, heard_out, line, session
+from app.client import Event, Line, granted, heard_out, line, reach, session
 from app.demo.manifest import FOLDER, DemoUtterance, RecordedCall, manifest
 from app.demo.show import SpokenLength, show
 from schemas.audio import Samples
@@ -161,13 +161,13 @@ def _chosen(only: list[str] | None) -> list[RecordedCall]:
 
 
 async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
-    return await play(base, call, await demo_token(base, call.customer), console)
+    return await play(base, call, await granted(base, call.customer), console)
 
 
 def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
     """Play every call, or `only` those, at `url` or at a service started for it; whether all ended as they must.
 
-    Raises NotFound.
+    Raises NotFound, BadInput, DependencyFailed.
     """
     console = Console(highlight=False)
     failed = 0
@@ -184,6 +184,7 @@ def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
                 console.print("  [green]as expected[/]")
 
     if url:
+        reach(url)
         play_all(url)
     else:
         with service() as base:

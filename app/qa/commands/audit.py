@@ -20,7 +20,7 @@ def register(main: typer.Typer) -> None:
 
 @audit.command()
 def verify(
-    database: Annotated[str, typer.Option(help="SQLAlchemy URL; the settings' database unless given")] = "",
+    database: Annotated[str, typer.Option(help="as TELLERLINE_DATABASE_URL; the settings' unless given")] = "",
     heads: Annotated[Path | None, typer.Option(help="file of exported heads; the settings' unless given")] = None,
 ) -> None:
     """Walk the chain and compare it with the exported heads; exit 1 where a record was changed, dropped or moved.
@@ -28,13 +28,17 @@ def verify(
     Also where a spool of records was put aside because somebody's hand was in it, until it is taken away, and where
     an audit key is gone that something on record is under.
     """
-    from app.settings import read_settings
-    from schemas.errors import AuditBroken
+    from app.settings import places, read_settings
+    from schemas.errors import AuditBroken, BadInput
     from services.record.spool import broken as tampered_with
 
     settings = read_settings()
     try:
-        head, gone = asyncio.run(_walked(settings, database, heads))
+        address = places.database(database)
+    except ValueError as error:
+        raise BadInput(f"--database: {error}") from None
+    try:
+        head, gone = asyncio.run(_walked(settings, address, heads))
     except AuditBroken as error:
         typer.echo(f"broken: {error.message}", err=True)
         raise typer.Exit(1) from error
