@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 IDENTITY: Final = (Unauthenticated, MissingScope, RateLimited, DependencyFailed)
 """What a route that asks for a credential may answer."""
+NO_ROUTE: Final = "no such route"
 MAX_PLACES: Final = 8
 """Places that a refusal names."""
 
@@ -80,7 +81,8 @@ def install(app: FastAPI, metrics: Metrics) -> None:
 
     async def framework(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        ours = NotFound("no such route") if error.status_code == NotFound.http_status else BadInput("not served so")
+        allowed = (error.headers or {}).get("Allow", "")
+        ours = NotFound(NO_ROUTE) if error.status_code == NotFound.http_status else BadInput(f"send {allowed}")
         metrics.error(ours.code)
         return _response(ours, error.status_code, dict(error.headers or {}))
 

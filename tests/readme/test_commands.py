@@ -180,6 +180,19 @@ def test_profiles_are_rendered_as_the_readme_says() -> None:
     assert b"vllm" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("-m deploy.vllm.render serve nosuch", "no profile nosuch: there are extraction-h100"),
+        ("deploy/sbom.py nosuch.txt", "no file nosuch.txt"),
+        ("deploy/examples/asterisk/announce.py", "announce.py GATEWAY KEY-ID CUSTOMER"),
+    ],
+)
+def test_a_script_that_is_run_wrong_says_how(typed: str, says: str) -> None:
+    done = subprocess.run([sys.executable, *typed.split()], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
+
+
 def test_ci_carries_the_two_commands_out() -> None:
     ci = (ROOT / ".ci/run").read_text()
     assert "deploy/trial/debian.sh" in ci
