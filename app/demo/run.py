@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 from rich.console import Console
 
-from app.client import Event, Line, granted, heard_out, line, reach, session
+from app.client import Event, Line, granted, heard_out, line, session
 from app.demo.manifest import FOLDER, DemoUtterance, RecordedCall, manifest
 from app.demo.show import SpokenLength, show
 from schemas.audio import Samples
@@ -167,7 +167,7 @@ async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
 def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
     """Play every call, or `only` those, at `url` or at a service started for it; whether all ended as they must.
 
-    Raises NotFound, BadInput, DependencyFailed.
+    Raises NotFound.
     """
     console = Console(highlight=False)
     failed = 0
@@ -184,7 +184,6 @@ def run(*, url: str | None = None, only: list[str] | None = None) -> bool:
                 console.print("  [green]as expected[/]")
 
     if url:
-        reach(url)
         play_all(url)
     else:
         with service() as base:

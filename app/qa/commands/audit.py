@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.qa.commands._options import Database
+
 if TYPE_CHECKING:
     from app.settings import Settings
     from services.record.chain import ChainHead
@@ -20,7 +22,7 @@ def register(main: typer.Typer) -> None:
 
 @audit.command()
 def verify(
-    database: Annotated[str, typer.Option(help="as TELLERLINE_DATABASE_URL; the settings' unless given")] = "",
+    database: Database = "",
     heads: Annotated[Path | None, typer.Option(help="file of exported heads; the settings' unless given")] = None,
 ) -> None:
     """Walk the chain and compare it with the exported heads; exit 1 where a record was changed, dropped or moved.
@@ -28,17 +30,13 @@ def verify(
     Also where a spool of records was put aside because somebody's hand was in it, until it is taken away, and where
     an audit key is gone that something on record is under.
     """
-    from app.settings import places, read_settings
-    from schemas.errors import AuditBroken, BadInput
+    from app.settings import read_settings
+    from schemas.errors import AuditBroken
     from services.record.spool import broken as tampered_with
 
     settings = read_settings()
     try:
-        address = places.database(database)
-    except ValueError as error:
-        raise BadInput(f"--database: {error}") from None
-    try:
-        head, gone = asyncio.run(_walked(settings, address, heads))
+        head, gone = asyncio.run(_walked(settings, database, heads))
     except AuditBroken as error:
         typer.echo(f"broken: {error.message}", err=True)
         raise typer.Exit(1) from error
