@@ -159,7 +159,7 @@ def test_a_bridge_that_signs_as_the_readme_says_is_known() -> None:
 def test_every_command_that_is_named_exists() -> None:
     known = _commands()
     pages = "".join(page.read_text() for page in (ROOT / "deploy").glob("*.md"))
-    named = re.findall(r"(?:`|^)tellerline (?!is )([a-z]+)(?: ([a-z][a-z-]*))?", README + pages, re.MULTILINE)
+    named = re.findall(r"(?:`|^)tellerline (?!is )([a-z]+)(?: ([a-z][a-z-]*+)(?![/.]))?", README + pages, re.MULTILINE)
     assert named
     assert not [pair for pair in named if pair[0] not in known[""]]
     assert not [pair for pair in named if pair[1] and pair[0] in known and pair[1] not in known[pair[0]]]
