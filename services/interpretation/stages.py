@@ -132,7 +132,7 @@ class _Stages:
 
         def normalize(text: str) -> tuple[Span, ...]:
             spans = read(text)
-            names = payees.written(text, [(span.start, span.end) for span in spans]) if spans else ()
+            names = payees.written.reaching_over(text, [(span.start, span.end) for span in spans])
             for begin, end in names:
                 text = text[:begin] + _IN_A_NAME * (end - begin) + text[end:]
             return summed(text, read(text) if names else spans, transcript.locale)

@@ -46,7 +46,7 @@ class PayeeIndex:
         self._called = Called(self._payees, self._forms.readings)
         self._banks = BanksNamed(self._payees)
         self._letters = LettersNamed(self._payees)
-        self._written = WrittenNames(self._payees)
+        self.written = WrittenNames(self._payees)
 
     @classmethod
     def build(cls, payees: Sequence[Payee], today: date | None = None) -> "PayeeIndex":
@@ -99,10 +99,6 @@ class PayeeIndex:
             return None
         theirs = self._anothers(text, best.place, locale) if language(locale) == "ja" else None
         return theirs or self._answer(best.place, text, best.ranked, best.careful(), locale)
-
-    def written(self, text: str, spans: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-        """Where a name stands as it is written, of which one of the `spans` is or begins only a part: "Pat Friday"."""
-        return tuple(self._written.reaching_over(text, spans))
 
     def wordings(self, text: str, match: PayeeMatch | None) -> tuple[str, ...]:
         """`text` with the name of each payee who may be meant in place of the one heard; empty where that is clear."""

@@ -24,14 +24,16 @@ class WrittenNames:
         self._japanese = frozenset("".join(name.split()) for name in names if is_japanese(name))
         self._families = frozenset(name.split()[0] for name in names if is_japanese(name) and " " in name)
 
-    def reaching_over(self, text: str, spans: Sequence[Place]) -> Iterator[Place]:
+    def reaching_over(self, text: str, spans: Sequence[Place]) -> list[Place]:
         """Where a name stands of which a span is, or begins, only a part: "Pat Friday", 「朝日さん」."""
+        if not spans:
+            return []
         found = self._of_characters(text, spans) if is_japanese(text) else self._of_words(text, spans)
-        end = 0
+        apart: list[Place] = []
         for place in sorted(found, key=lambda place: (place[0], -place[1])):
-            if place[0] >= end:
-                yield place
-                end = place[1]
+            if not apart or place[0] >= apart[-1][1]:
+                apart.append(place)
+        return apart
 
     def _of_words(self, text: str, spans: Sequence[Place]) -> Iterator[Place]:
         words = [(word.start(), word.end()) for word in _WORD.finditer(text)] if self._latin else []
