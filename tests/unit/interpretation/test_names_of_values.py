@@ -9,7 +9,8 @@ from schemas.decision import Confirm
 from schemas.ids import PayeeId
 from schemas.payee import Payee
 
-BOOK = {"friday": "Pat Friday", "hundred": "Grant Hundred", "nine": "Nina Nine", "asahi": "朝日 昇", "sunday": "日曜市場"}
+BOOK = {"friday": "Pat Friday", "hundred": "Grant Hundred", "nine": "Nina Nine", "asahi": "朝日 昇"}
+BOOK["sunday"] = "日曜市場"
 KANA = {"asahi": "アサヒ ノボル", "sunday": "ニチヨウイチバ"}
 EN, JA = "alex-morgan", "takahashi-misaki"
 
