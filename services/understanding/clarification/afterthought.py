@@ -62,7 +62,7 @@ def named_last(said: Said, found: Understood) -> Understood | None:
         return None
     size = without_tails(rules.accounts.tails, units.words)
     starts = [at for at in range(1, size) if units.parted(_ENDS, text, at)]
-    begin = starts[-1] if starts else size
+    begin = starts[-1] if len(starts) == 1 else size  # "not dave, the gym, and fifty" names two things
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in said.heard.spans):
         return None
     meant = said.look(units.starts[begin], units.ends[size - 1], said.context)

@@ -60,8 +60,9 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
         and not of_then(hearing, span)
     ]
     mentions = [_widened(hearing, mention) for mention in found.unresolved]
-    mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans)]
-    rest: list[Evidence] = []
+    times = {s.start for s in heard.spans if s.kind is SpanKind.TIME and found.slots.date is not None}
+    mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans) if each.start not in times]
+    rest = [each for each in spans if each.start in times]  # the day is known: "tomorrow at noon"
     for each in left.unread:
         slot = rules.kind(each.surface)
         if slot is None:
