@@ -60,7 +60,7 @@ def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
     async def token(customer: Subject) -> Token:
         """An access token of a demo customer."""
         if customer not in customers:
-            raise NotFound("no such demo customer")
+            raise NotFound("no such demo customer: /demo/customers lists them")
         return Token(access_token=issuer.token(customer, [Scope.CALL], gateway.clock.now(), gateway.clock))
 
     @routes.post("/staff", responses=refused)
@@ -74,7 +74,7 @@ def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
         """The newest one-time code on a demo customer's phone."""
         shown = gateway.phone.shown(CustomerId(customer)) if gateway.phone else None
         if shown is None:
-            raise NotFound("no code on this phone")
+            raise NotFound("no code on this phone: one comes once a call asks for it")
         return Code(code=shown)
 
     return routes

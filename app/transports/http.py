@@ -152,7 +152,8 @@ def parsed(model: type[Body], body: bytes) -> Body:
     try:
         read = model.model_validate_json(body)
     except ValidationError as error:
-        wrong = [{"type": item["type"], "loc": ("body", *item["loc"])} for item in error.errors()]
+        found = error.errors(include_url=False, include_input=False)
+        wrong = [item | {"loc": ("body", *item["loc"])} for item in found]
         raise RequestValidationError(wrong) from None
     if doubled_name(body) is not None:
         raise BadInput(DOUBLED)

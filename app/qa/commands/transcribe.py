@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
 import typer
@@ -58,19 +58,15 @@ def register(main: typer.Typer) -> None:
         model: Annotated[str, typer.Option(envvar="ASR_MODEL", help="bundled, or a faster-whisper checkpoint.")] = (
             "bundled"
         ),
-        device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+        device: Annotated[Literal["cpu", "cuda"], typer.Option(help="What it is decoded on.")] = "cpu",
     ) -> None:
         """Transcribe recordings, one JSON line a file. Exit 1 when a file could not be heard."""
         from rules.locales import locale_rules
 
-        try:
-            tag = Locale(locale)
-            locale_rules(tag)
-            failed = False
-            for found in lines(files, tag, model, device):
-                failed |= "error" in found
-                typer.echo(orjson.dumps(found).decode())
-        except TellerlineError as error:
-            typer.echo(f"{error.code}: {error.message}", err=True)
-            raise typer.Exit(2) from error
+        tag = Locale(locale)
+        locale_rules(tag)
+        failed = False
+        for found in lines(files, tag, model, device):
+            failed |= "error" in found
+            typer.echo(orjson.dumps(found).decode())
         raise typer.Exit(1 if failed else 0)
