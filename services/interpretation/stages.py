@@ -1,7 +1,7 @@
 """The pure stages: transcript → spans → payees → meaning. No effect, so they may run ahead of a turn's end."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache, partial
 from typing import Final
 
@@ -111,6 +111,7 @@ class _Stages:
     normalize: Normalize
     understander: Understander
     payees: PayeeIndex
+    today: date
     names: tuple[str, ...] = ()
     """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
     _searched: Searched = field(default_factory=dict)
@@ -131,7 +132,7 @@ class _Stages:
             return summed(text, read(text), transcript.locale)
 
         understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
-        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, names)
+        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, context.now.date(), names)
 
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
@@ -162,7 +163,8 @@ class _Stages:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
         part, again = partial(self._part, heard), partial(self._anew, heard, context)
-        return Said(heard, context, part, again, partial(self._order, heard, context), named, self._called(heard))
+        order = partial(self._order, heard, context)
+        return Said(heard, context, self.today, part, again, order, named, self._called(heard))
 
     def _anyone(self, heard: Annotation) -> FindPayee:
         """Who is meant in a text of its own."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cached_property
 
 from schemas.consent import NO_TERMS
@@ -32,6 +33,7 @@ class Said:
 
     heard: Annotation
     context: Context
+    today: date
     look: Look
     again: Again
     order: Order
