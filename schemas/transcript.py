@@ -1,10 +1,13 @@
 """Transcripts: what the recogniser heard, with its alternatives."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from schemas.ids import Locale
+
+PUNCTUATION = re.compile(r"[.,!?;:…。、！？]+")
 
 
 class Source(StrEnum):

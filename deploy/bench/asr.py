@@ -17,13 +17,12 @@ from deploy.bench._asr.audio import line, phantoms, stretches, telephone
 from deploy.bench._asr.score import Recognition, SpokenCase, missed, scores
 from deploy.bench._asr.speed import speed
 from deploy.bench._asr.spread import spread
+from deploy.bench.cases.waiting import CUSTOMERS
 from deploy.reporting import percentile, publish
 from schemas.audio import SAMPLE_RATE, Samples
 from services.ports import Recognizer
 
 DEFAULT_DATA: Final = Path("tests/data/asr")
-CUSTOMERS: Final = {"en": "alex-morgan", "ja": "takahashi-misaki"}
-"""Demo customers, by whose payees and accounts out-of-domain speech is understood."""
 
 
 def cases(folder: Path) -> list[SpokenCase]:

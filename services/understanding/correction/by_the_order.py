@@ -9,10 +9,10 @@ from datetime import date, timedelta
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
+from schemas.intent import COUNTED, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED, Accounts
+from services.understanding.fast.ruleset.accounts import Accounts
 
 _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""

@@ -9,11 +9,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.intent import Understood
+from schemas.intent import COUNTED, Understood
 from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED
 
 _MOST: Final = 3
 """Clauses that are looked at."""

@@ -11,8 +11,8 @@ from typing import Any, Final
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent
 from schemas.payee import PayeeMatch
-from schemas.span import DateValue, MoneyValue, Span, SpanKind
-from services.understanding.correction.amounts import SUMS, comes_to, points
+from schemas.span import SUMS, DateValue, MoneyValue, Span, SpanKind
+from services.understanding.correction.amounts import comes_to, points
 from services.understanding.correction.days import of_a_day
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met

@@ -3,12 +3,11 @@
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Route, Understood
-from services.understanding.correction.amounts import SUMS
+from schemas.intent import COUNTED, Route, Understood
+from schemas.span import SUMS
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.repair import settled
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED
 
 _PAIR: Final = 2
 _BEGUN: Final = 2
