@@ -16,6 +16,7 @@ BOOKED: Final = "booked"
 _ANSWERED: Final = frozenset({"outcome", "reply"})
 """What depends on documents, models that answer, and movements: the other has none of the live ones."""
 NEEDS_HISTORY: Final = frozenset({Intent.RECENT_TRANSACTIONS})
+"""What is told depends on movements that no snapshot has."""
 _PLAIN: Final = ("intent", "route", "decision", "outcome", "reply", "payee")
 
 Differs = dict[str, tuple[JsonValue, JsonValue]]

@@ -11,12 +11,12 @@ import services.normalization
 from app.qa.replay.judging.verdicts import rules_of
 from app.qa.replay.records.record import TurnRecord
 from rules.load import load
-from services.normalization.vocabulary import FAMILIES
 from services.understanding.fast.consent.consent_file import ConsentFile
 from services.understanding.fast.ruleset.grammar import intent_files
 from services.understanding.fast.ruleset.rules import VetoFile
 
 TEMPLATES, ANSWERS, VETOES, VALUES = "templates", "answers", "vetoes", "values"
+FAMILIES: Final = ("numbers", "money", "digits", "dates", "times", "context")
 _PRODUCTION: Final = re.compile(rf'"((?:{"|".join(FAMILIES)})\.[a-z_.]+)"')
 """How the grammars name what they read: their names are in the code alone."""
 _COMPOSED: Final = (
