@@ -57,6 +57,14 @@ class Accounts:
     misheard: dict[tuple[str, ...], tuple[str, ...]]
     from_its_day: dict[str, int]
     shifting: dict[str, int]
+    as_many: str
+    month: str
+    unit: str
+    of: str
+    month_of: str
+    of_a_bill: frozenset[str]
+    of_a_day: frozenset[str]
+    as_then: tuple[str, ...]
     apiece: Trie
     every: Trie
     joined: tuple[str, ...]
