@@ -20,7 +20,7 @@ from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import DecisionKind
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
-from schemas.transcript import Source, Transcript
+from schemas.transcript import Decode, Source, Transcript
 from schemas.turn import ReplyId
 from services.audio.endpointing import timing as waits
 from services.audio.frames import VAD_FRAME
@@ -127,7 +127,7 @@ class PipelinePlayer:
     async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
         """What a call would have taken the sound for."""
         transcribe = self._house.recognizer.transcribe
-        return handler.interpret(await transcribe(samples, locale, final=True, wordings=handler.wordings)).transcript
+        return handler.interpret(await transcribe(samples, locale, Decode.FINAL, wordings=handler.wordings)).transcript
 
     async def close(self) -> None:
         """Release the house."""
