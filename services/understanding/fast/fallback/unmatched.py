@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Final
 
-from schemas.consent import Awaited
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
@@ -51,8 +51,6 @@ _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
 _LED_UP: Final = frozenset({"past", "conditional", "reported"})
 """Those of what may lead up to a bill that is then asked to be paid, which is a question."""
-ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
-"""What waits, where it is an order for money."""
 
 
 class Unmatched:
