@@ -5,6 +5,7 @@ from functools import lru_cache
 from rules.load import RuleFile, exists, load, locales
 from schemas.errors import UnsupportedLocale
 from schemas.ids import Locale
+from schemas.money import exponent
 
 
 class LocaleRules(RuleFile):
@@ -14,6 +15,11 @@ class LocaleRules(RuleFile):
     name: str
     currency: str
     spaced: bool = True  # words are separated by spaces
+
+    @property
+    def digits(self) -> int:
+        """Of how many a smallest part of its currency is told."""
+        return exponent(self.currency)
 
 
 def known(tag: str | None) -> Locale | None:

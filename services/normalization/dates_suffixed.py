@@ -6,7 +6,7 @@ from typing import Final
 from schemas.span import Ambiguity, SpanKind
 from services.normalization import calendar
 from services.normalization.numbers import number
-from services.normalization.scan import Match, Scan, dated
+from services.normalization.scan import Match, Scan, dated, no_such_day
 
 _TENS: Final = (10, 20, 30)
 _YEARS: Final = range(1800, 2200)
@@ -108,7 +108,8 @@ def _resolved(scan: Scan, at: int, parts: _Parts) -> Match | None:
     if parts.year is not None and parts.month is not None:
         if parts.day is None:
             return _whole_month(at, parts.end, parts.year, parts.month)
-        return dated(at, parts.end, "dates.full", calendar.day(parts.year, parts.month, parts.day))
+        full = dated(at, parts.end, "dates.full", calendar.day(parts.year, parts.month, parts.day))
+        return full or no_such_day(at, parts.end, calendar.month(parts.year, parts.month))
     return _without_year(scan, at, parts) if parts.year is None else None
 
 
@@ -117,7 +118,8 @@ def _of_period(scan: Scan, at: int, parts: _Parts, months: int) -> Match | None:
     whole = calendar.period(scan.today, "month", months) if scan.today is not None else None
     if whole is None or parts.day is None:
         return None
-    return dated(at, parts.end, "dates.day_of_period", calendar.day(whole.start.year, whole.start.month, parts.day))
+    day = calendar.day(whole.start.year, whole.start.month, parts.day)
+    return dated(at, parts.end, "dates.day_of_period", day) or no_such_day(at, parts.end, whole)
 
 
 def _without_year(scan: Scan, at: int, parts: _Parts) -> Match | None:
@@ -131,6 +133,8 @@ def _without_year(scan: Scan, at: int, parts: _Parts) -> Match | None:
         return _whole_month(at, parts.end, today.year, parts.month)
     else:
         days, rule = calendar.around(today, parts.month, parts.day), "dates.month_day"
+        if not days:
+            return no_such_day(at, parts.end, calendar.coming_month(today, parts.month))
     return dated(at, parts.end, rule, *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
 
 

@@ -10,6 +10,7 @@ import typer
 
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
+from schemas.transcript import Decode
 from services.ports import Recognizer
 
 
@@ -19,7 +20,7 @@ def line(file: Path, locale: Locale, recognizer: Recognizer, runner: asyncio.Run
 
     try:
         samples = read_file(file.read_bytes())
-        heard = runner.run(recognizer.transcribe(samples, locale, final=True))
+        heard = runner.run(recognizer.transcribe(samples, locale, Decode.FINAL))
     except OSError as error:
         return {"file": str(file), "error": "unreadable", "message": error.strerror}
     except TellerlineError as error:

@@ -6,30 +6,31 @@ In a language whose accounts are told by the words behind them: 「田中さん�
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Route, SlotName, Understood
+from schemas.ids import RuleId
+from schemas.intent import Annotation, Evidence, Intent, Mention, Route, SlotName, Understood
 from schemas.payee import MatchOutcome
-from services.understanding.fast.patterns.units import Units
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from schemas.span import overlap
+from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
 
 
-def two_receivers(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def two_receivers(said: Said, found: Understood) -> Understood | None:
     """The same order without whom it goes to; None where the words name one receiver, or none."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if rules.spaced or found.intent not in _MOVES or not _somebody(heard, found):
+    rules = said.rules
+    if rules.spaced or found.intent not in _MOVES or not _somebody(said.heard, found):
         return None
-    units = rules.units(text)
-    place = _onto(rules, units, text, context)
-    repaired = rules.accounts.repairs.holds(units.words)
+    place = _onto(said)
+    repaired = rules.accounts.repairs.holds(said.units.words)
     both = found.slots.payee is not None and found.slots.target is not None
     second = found.then is not None and found.then.slots.amount is not None
     if place is None or ((repaired or second) and not both):
         return None
-    named = tuple(each for each in found.unresolved if each.slot not in _RECEIVERS and not _over(each, place))
+    named = tuple(
+        each for each in found.unresolved if each.slot not in _RECEIVERS and not overlap(each.evidence, place)
+    )
     rule = rules.accounts.rule("two_receivers")
     asked = () if found.intent is Intent.TRANSFER_MONEY else (Mention(SlotName.PAYEE, replace(place, rule=rule)),)
     return replace(
@@ -44,12 +45,12 @@ def two_receivers(heard: Annotation, found: Understood, context: Context) -> Und
     )
 
 
-def another_than(heard: Annotation, found: Understood) -> Understood | None:
+def another_than(said: Said, found: Understood) -> Understood | None:
     """The order without a payee who is named as the one that is not meant: 「佐藤健じゃないほうの健さんに」."""
-    payee, text = found.slots.payee, heard.transcript.text
+    payee = found.slots.payee
     if payee is None or found.intent not in _MOVES:
         return None
-    if grammar(language(heard.transcript.locale)).patterns.not_this.match(text, payee.evidence.end) is None:
+    if said.rules.patterns.not_this.match(said.text, payee.evidence.end) is None:
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     return replace(found, slots=replace(found.slots, payee=None), missing=missing, payees=None)
@@ -62,9 +63,10 @@ def _somebody(heard: Annotation, found: Understood) -> bool:
     return named or (found.route is not Route.FAST and match is not None and match.outcome is MatchOutcome.CLEAR)
 
 
-def _onto(rules: Grammar, units: Units, text: str, context: Context) -> Evidence | None:
+def _onto(said: Said) -> Evidence | None:
     """Where an account is named as one that receives; one that the caller lacks must be called an account."""
-    nouns, marks, size = vocabulary(rules, context), rules.accounts, len(units.words)
+    nouns, marks = vocabulary(said.rules, said.context), said.rules.accounts
+    units, size = said.units, len(said.units.words)
     for at in range(size):
         for edge in nouns.trie.scan(units.words, at):
             noun = nouns.nouns[edge.symbol]
@@ -72,10 +74,5 @@ def _onto(rules: Grammar, units: Units, text: str, context: Context) -> Evidence
                 continue
             if noun.id is not None or any(marks.places.scan(units.words, inner) for inner in range(at, edge.end)):
                 start, end = units.starts[at], units.ends[edge.end - 1]
-                return Evidence(start, end, text[start:end], RuleId(marks.id))
+                return said.heard.evidence(start, end, RuleId(marks.id))
     return None
-
-
-def _over(mention: Mention, place: Evidence) -> bool:
-    """Whether the account was taken for one that pays, or for a name."""
-    return mention.evidence.start < place.end and place.start < mention.evidence.end

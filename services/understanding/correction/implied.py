@@ -6,10 +6,10 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import AccountId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.ids import AccountId
+from schemas.intent import Context, Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import owned, vocabulary
 
 _TWO: Final = 2
@@ -19,10 +19,9 @@ _SOONEST: Final = ".soonest"
 """In the rule of words that name a bill by its day alone."""
 
 
-def implied(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def implied(said: Said, found: Understood) -> Understood | None:
     """The same order with it; None where nothing is left so."""
-    rules = grammar(language(heard.transcript.locale))
-    return _due_first(found, context) or _own_receiver(rules, heard, found, context)
+    return _due_first(found, said.context) or _own_receiver(said, found)
 
 
 def _due_first(found: Understood, context: Context) -> Understood | None:
@@ -38,14 +37,14 @@ def _due_first(found: Understood, context: Context) -> Understood | None:
     return replace(found, slots=replace(found.slots, bill=bill), missing=missing, unresolved=dated)
 
 
-def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _own_receiver(said: Said, found: Understood) -> Understood | None:
     """The own account that gets what is moved across from the other one, or put by."""
-    slots, match = found.slots, heard.payees
+    slots, match, context, rules = found.slots, said.heard.payees, said.context, said.rules
     nobody = match is None or match.outcome is MatchOutcome.NOBODY or _SAVED in (found.rule or "")
     open_ = found.intent is Intent.TRANSFER_MONEY and found.route is Route.FAST and not found.unresolved
     if not open_ or slots.payee or slots.target or slots.amount is None or not nobody or not context.idle:
         return None
-    text, units, marks = heard.transcript.text, rules.units(heard.transcript.text), rules.accounts
+    units, marks = said.units, rules.accounts
     words, nouns = units.words, vocabulary(rules, context)
     put_by = next((at for at in range(len(words)) if marks.put_by.begins(words, at)), None)
     told = marks.across.holds(words) or context.recent is Intent.BALANCE_INQUIRY
@@ -62,7 +61,7 @@ def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context:
     if len(others) != 1:
         return None
     rule = marks.rule("implied")
-    said = Evidence(units.starts[place], units.ends[place], text[units.starts[place] : units.ends[place]], rule)
+    evidence = said.heard.evidence(units.starts[place], units.ends[place], rule)
     missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
-    target = Slot(AccountId(others[0]), said)
+    target = Slot(AccountId(others[0]), evidence)
     return replace(found, slots=replace(slots, target=target), missing=missing)

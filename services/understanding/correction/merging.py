@@ -1,16 +1,14 @@
 """Meanings put together: what a part of an utterance says, and the later part's values in the earlier one's place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
 
-from schemas.consent import NO_TERMS
 from schemas.ids import RuleId
 from schemas.intent import (
     MONEY_MOVING,
     Annotation,
-    Context,
     Evidence,
     Intent,
     Mention,
@@ -21,38 +19,11 @@ from schemas.intent import (
     Understood,
 )
 from schemas.span import MoneyValue
-from services.understanding.fast.ruleset.accounts import COUNTED
 
 _SHARED: Final = {"payee": "goes_to", "target": "goes_to", "portion": "amount"}
 """Slots that stand in one another's place."""
 _OF_ANY: Final = frozenset({"source", "date"})
 """Slots that an order of either kind has."""
-
-Look = Callable[[int, int, Context], Understood]
-"""What the part of the text from one code point to another means in a context."""
-
-Again = Callable[[str], Understood]
-"""What another text means in the same context."""
-
-
-def alone(context: Context) -> tuple[Context, ...]:
-    """The contexts in which a part is looked at by itself: as a command, and as an answer to a read-back."""
-    context = context if context.terms == NO_TERMS else replace(context, terms=NO_TERMS)
-    return context, replace(context, confirming=True)
-
-
-def part_of(look: Look, start: int, end: int, contexts: tuple[Context, ...]) -> Understood | None:
-    """What a part says about money: as a command where it is one, else as an answer to what is waiting."""
-    best: Understood | None = None
-    for context in contexts:
-        found = look(start, end, context)
-        if found.rule is None:
-            continue
-        if found.intent in MONEY_MOVING:
-            return found
-        if found.intent in COUNTED:
-            best = best or found
-    return best
 
 
 def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
@@ -107,6 +78,13 @@ def same(one: Slot[Any], two: Slot[Any]) -> bool:
     if isinstance(a, MoneyValue) and isinstance(b, MoneyValue):
         return a.amount_minor == b.amount_minor and (a.currency == b.currency or None in {a.currency, b.currency})
     return bool(a == b)
+
+
+def differ_in(one: Slots, two: Slots, name: str) -> bool:
+    """Whether the same slots are filled, with the same values in all but this one."""
+    before, after = values(one), values(two)
+    alike = before.keys() == after.keys()
+    return alike and all((after[each].value != slot.value) is (each == name) for each, slot in before.items())
 
 
 def kind(name: str) -> str:

@@ -71,7 +71,7 @@ def _by_itself(hearing: Hearing, told: list[Slot[Any]]) -> bool:
     place = reading.units.covering(*places[0]) if len(places) == 1 else None
     if place is None:
         return False
-    said = {hearing.grammar.symbols[name] for name in (*_CLOSING, "person")} | {FILLER}
+    said = hearing.grammar.named((*_CLOSING, "person")) | {FILLER}
     size, reached = len(reading.words), {0}
     for at in range(size):
         if at in reached:
@@ -86,7 +86,7 @@ def barred(hearing: Hearing) -> bool:
     reading, size = hearing.reading, len(hearing.reading.words)
     if vetoes_met(hearing, 0, size) & _AGAINST:
         return True
-    verbs = {hearing.grammar.symbols[name] for name in (*_SENDING, *_PAYING)}
+    verbs = hearing.grammar.named((*_SENDING, *_PAYING))
     clauses = [clause for piece in sentences(hearing) for clause in pauses(hearing, *piece)]
     for start, end in clauses:
         told = end == size or any(
@@ -100,7 +100,7 @@ def barred(hearing: Hearing) -> bool:
 
 def _said(hearing: Hearing, names: tuple[str, ...]) -> bool:
     """Whether one of the lists or verbs is said anywhere."""
-    return not hearing.reading.lattice.said().isdisjoint(hearing.grammar.symbols[name] for name in names)
+    return not hearing.reading.lattice.said().isdisjoint(hearing.grammar.named(names))
 
 
 def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
@@ -109,7 +109,7 @@ def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
     symbols = {hearing.grammar.symbols[name]: name for name in names}
     if reading.lattice.said().isdisjoint(symbols):
         return ""
-    closing = {hearing.grammar.symbols[name] for name in _CLOSING} | {FILLER}
+    closing = hearing.grammar.named(_CLOSING) | {FILLER}
     ends, size = {len(reading.words)}, len(reading.words)
     for at in range(size - 1, -1, -1):
         if any(edge.symbol in closing and edge.end in ends for edge in reading.lattice.edges(at)):
@@ -202,7 +202,7 @@ def period_of(days: list[Span]) -> Slot[DateValue] | None:
     """The days that a list is asked of."""
     for day in days:
         if isinstance(day.value, DateValue):
-            return Slot(day.value, Evidence(day.start, day.end, day.surface, day.rule))
+            return Slot(day.value, Evidence.of(day))
     return None
 
 
