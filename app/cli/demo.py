@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from app.qa.commands._options import RunningService
+from app.qa.options import RunningService
 
 
 def register(main: typer.Typer) -> None:

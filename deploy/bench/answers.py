@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import orjson
 import typer
 
-from app.qa.commands._options import RunningService
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.bench._calls.heard_by import HeardBy
 from deploy.reporting import percentile, publish
 

@@ -11,8 +11,8 @@ from typing import Annotated, Final
 
 import typer
 
-from app.qa.commands._options import RunningService
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.reporting import publish
 from schemas.call import Patience
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import orjson
 import typer
 
-from app.qa.commands._options import RunningService
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.bench import CHECKOUT
 from deploy.bench._calls.curve import write_curve
 from deploy.bench._calls.heard_by import HeardBy

@@ -14,8 +14,8 @@ import typer
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.migrate import migrate
-from app.qa.commands._options import Database
 from app.qa.figures import Figure
+from app.qa.options import Database
 from deploy.bench._ledger.customer import bench_customer
 from deploy.bench._ledger.instant_bank import InstantBank
 from deploy.bench._ledger.phases import phases_of

@@ -16,8 +16,8 @@ from typing import Annotated, Any, Final
 import orjson
 import typer
 
-from app.qa.commands._options import RunningService
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.bench._calls.curve import Point, draw
 from deploy.reporting import percentile, publish
 from schemas.call import Patience

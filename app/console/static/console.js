@@ -276,6 +276,9 @@ ui.locale.onchange = () => {
 };
 ui.customer.onchange = () => { names = namesOf[ui.customer.value] ?? {}; };
 
+const offered = [...ui.locale.options];
+const theirs = navigator.languages.map((tag) => offered.find(({ value }) => value === tag) ?? offered.find(({ value }) => value.startsWith(tag.slice(0, 2))));
+(theirs.find(Boolean) ?? offered[0]).selected = true;
 speakLanguage();
 const customers = (await asked("/demo/customers")) ?? [];
 const namesOf = Object.fromEntries(customers.map((customer) => [customer.id, customer.names]));

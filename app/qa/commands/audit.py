@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from app.qa.commands._options import Database
+from app.qa.options import Database
 
 if TYPE_CHECKING:
     from app.settings import Settings
