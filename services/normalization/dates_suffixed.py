@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
 from services.normalization import calendar
-from services.normalization.numbers import number
+from services.normalization.numbers import marked, number
 from services.normalization.scan import Match, Scan, dated, no_such_day
 
 _NO_DAY: Final = 100
@@ -39,13 +39,7 @@ def find_suffixed(scan: Scan, at: int) -> Match | None:
 
 
 def _marked(scan: Scan, at: int, suffix: str) -> tuple[int, int] | None:
-    """A whole number and its mark."""
-    if scan.words[at].of:
-        at += 1
-    found = number(scan, at)
-    if found is None or found.whole is None or found.value < 0 or scan.words[found.end].suffix != suffix:
-        return None
-    return found.whole, found.end + 1
+    return marked(scan, at + 1 if scan.words[at].of else at, suffix)
 
 
 def _period_part(scan: Scan, parts: _Parts) -> bool:
