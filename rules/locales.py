@@ -32,8 +32,13 @@ def locale_rules(locale: Locale) -> LocaleRules:
     """The data of a locale, looked for once. Raises UnsupportedLocale where none exist."""
     path = f"locales/{locale}.yaml"
     if not locale.replace("-", "").isalnum() or not exists(path):
-        raise UnsupportedLocale("no rules for this locale")
+        raise unsupported()
     return load(path, LocaleRules)
+
+
+def unsupported() -> UnsupportedLocale:
+    """What to say of a locale that has no rules: which have."""
+    return UnsupportedLocale(f"no rules for this locale: write one of {', '.join(locales())}")
 
 
 def space(locale: Locale) -> str:

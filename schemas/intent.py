@@ -41,6 +41,12 @@ class Intent(StrEnum):
 
 
 MONEY_MOVING = frozenset({Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
+READING = frozenset({Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP})
+"""What is only looked up."""
+TOLD_ALONE = frozenset({Intent.INFORM, Intent.CORRECT})
+"""Values that are no command."""
+COUNTED = MONEY_MOVING | TOLD_ALONE
+"""What becomes an order, or a part of one."""
 PROPOSING = "intents.learned@"
 """How the rule of what is only proposed begins."""
 

@@ -24,6 +24,12 @@ class SpanKind(StrEnum):
     PERCENT = "percent"
 
 
+DATED = frozenset({SpanKind.DATE, SpanKind.TIME})
+SUMS = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
+"""What may be an amount."""
+NUMBERS = SUMS | {SpanKind.DIGITS, SpanKind.PERCENT}
+
+
 class Ambiguity(StrEnum):
     """Why a span has more than one reading. The dialogue asks, or reads back the absolute value."""
 

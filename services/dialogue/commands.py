@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Refuse
 from schemas.ids import AccountId
-from schemas.intent import Intent, Route, Slots, Topic, Understood
+from schemas.intent import READING, Intent, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
@@ -47,12 +47,6 @@ COMMANDS: Final = frozenset(
 )
 
 
-READ: Final = frozenset(
-    {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
-)
-"""Those that are only looked up."""
-
-
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     limit = dialogue_rules().choices
@@ -69,7 +63,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return _offered(state, task, heard, facts)
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
         return every_card(state, task, facts)
-    if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READ)):
+    if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READING)):
         return _digression(state, _of_waiting(waiting, task, heard), facts)
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts

@@ -6,10 +6,10 @@ from typing import Final
 from schemas.decision import Answer, Clarify
 from schemas.extraction import Extraction, Fallback
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Understood
 from services.dialogue.advance import advance
 from services.dialogue.answers import answered
-from services.dialogue.commands import COMMANDS, READ, command, queued
+from services.dialogue.commands import COMMANDS, command, queued
 from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import reply
 from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
@@ -106,7 +106,7 @@ def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if (given_up := everything_cancelled(state, heard, facts)) is not None:
         return given_up
     then, read_back = heard.then, state.read_back
-    if then is not None and heard.intent is Intent.DENY and then.intent in READ and read_back is not None:
+    if then is not None and heard.intent is Intent.DENY and then.intent in READING and read_back is not None:
         return command(state.at(Changing(read_back.task)), then, facts)
     if then is not None and heard.intent is Intent.CANCEL and then.intent is Intent.CORRECT:
         then = ordered(then)

@@ -39,6 +39,8 @@ _DEARER: Final = 100
 _MOST_FIGURES: Final = 4
 _ANEW: Final = ".code_anew@"
 """The rule of a number that may be a code, behind words that correct."""
+_IN_A_NAME: Final = "x"
+"""What stands for a payee's name where amounts and days are looked for: the Friday of "Pat Friday" is none."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -129,7 +131,11 @@ class _Stages:
         read = partial(normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code)
 
         def normalize(text: str) -> tuple[Span, ...]:
-            return summed(text, read(text), transcript.locale)
+            spans = read(text)
+            names = payees.written.reaching_over(text, [(span.start, span.end) for span in spans])
+            for begin, end in names:
+                text = text[:begin] + _IN_A_NAME * (end - begin) + text[end:]
+            return summed(text, read(text) if names else spans, transcript.locale)
 
         understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
         return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, context.now.date(), names)

@@ -9,16 +9,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Understood
+from schemas.consent import ORDERS
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.clarification.doubled import named_beside
 from services.understanding.correction.cuts import without_tails
-from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import parts_a_value, values
 from services.understanding.correction.named import Mentions, Values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.meanings import CARDS
@@ -62,7 +61,7 @@ def named_last(said: Said, found: Understood) -> Understood | None:
         return None
     size = without_tails(rules.accounts.tails, units.words)
     starts = [at for at in range(1, size) if units.parted(_ENDS, text, at)]
-    begin = starts[-1] if starts else size
+    begin = starts[-1] if len(starts) == 1 else size  # "not dave, the gym, and fifty" names two things
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in said.heard.spans):
         return None
     meant = said.look(units.starts[begin], units.ends[size - 1], said.context)

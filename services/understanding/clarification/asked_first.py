@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import BillId
-from schemas.intent import MONEY_MOVING, Intent, Route, Slot, Slots, Understood
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import Cut, announced_cuts
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.clauses.clauses import READING
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""

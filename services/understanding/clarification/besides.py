@@ -10,6 +10,7 @@ from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
+from schemas.span import SpanKind
 from services.understanding.correction.merging import merged
 from services.understanding.correction.said import Said
 
@@ -47,6 +48,7 @@ def _places(said: Said) -> Iterator[tuple[int, int, int]]:
     """Where what comes before a condition ends, where it begins and where it ends, in code points."""
     rules, text, units, marks = said.rules, said.text, said.units, said.rules.accounts
     size = len(units.words)
+    yield from _times(said) if rules.spaced else ()
     for at in range(size) if marks.repeats.meets(units.words) else ():
         stop = marks.repeats.longest(units.words, at)[0]
         if stop > at:
@@ -64,3 +66,13 @@ def _places(said: Said) -> Iterator[tuple[int, int, int]]:
             yield units.ends[at - 1], units.starts[at], units.ends[size - 1]
         elif "," in text and units.starts[at] < text.index(","):
             yield 0, 0, text.index(",") + 1
+
+
+def _times(said: Said) -> Iterator[tuple[int, int, int]]:
+    """Times of a day, with the word before them and without: "at five pm", "in an hour"."""
+    units = said.units
+    for span in said.heard.spans:
+        place = units.covering(span.start, span.end) if span.kind is SpanKind.TIME else None
+        for begin in range(place[0] - 1, place[0] + 1) if place is not None else ():
+            if begin >= 0:
+                yield units.ends[begin - 1] if begin else 0, units.starts[begin], span.end

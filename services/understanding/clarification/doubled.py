@@ -9,16 +9,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from schemas.consent import Awaited
-from schemas.intent import MONEY_MOVING, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.consent import ORDERS, Awaited
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue, overlap
 from services.understanding.clarification.lenders import asked_source, lenders, without
-from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import values
 from services.understanding.correction.named import Mentions, Values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.freeform.told import RULE as TOLD_BY
 from services.understanding.fast.ruleset.accounts import DENIAL

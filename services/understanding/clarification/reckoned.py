@@ -10,11 +10,11 @@ from typing import Final
 
 from schemas.ids import AccountId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Topic, Understood
+from schemas.span import NUMBERS
 from services.understanding.clarification.shared_out import unmeasured
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import NUMBERS
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare

@@ -3,14 +3,13 @@
 from dataclasses import replace
 from typing import Final
 
+from schemas.consent import ORDERS
 from schemas.ids import RuleId
-from schemas.intent import Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SpanKind
-from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.tails import ends_in_order
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.ruleset.accounts import Accounts
 from services.understanding.fast.words.reading import UtteranceLattice
 

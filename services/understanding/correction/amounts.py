@@ -4,13 +4,10 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.intent import Annotation
-from schemas.span import MoneyValue, Span, SpanKind, amount_readings
+from schemas.span import DATED, MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.correction.said import Said
 
-SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
-"""What may be an amount."""
 PAUSES: Final = frozenset({"、", "，", "…", "……"})
-_DAYS: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 
 
 def unit(heard: Annotation) -> int:
@@ -52,4 +49,4 @@ def points(said: Said, span: Span) -> bool:
 
 def _of_days(said: Said, span: Span, day: Span) -> bool:
     paused = said.text[span.end : day.start].strip() in PAUSES
-    return day.kind in _DAYS and span.end < day.start and paused
+    return day.kind in DATED and span.end < day.start and paused

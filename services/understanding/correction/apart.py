@@ -10,15 +10,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Evidence, Intent, Route, Slot, Understood
+from schemas.intent import COUNTED, Evidence, Intent, Route, Slot, Understood
 from schemas.money import exponent
-from schemas.span import MoneyValue, Span, overlap
-from services.understanding.correction.amounts import PAUSES, SUMS, comes_to, points, sizes
+from schemas.span import SUMS, MoneyValue, Span, overlap
+from services.understanding.correction.amounts import PAUSES, comes_to, points, sizes
 from services.understanding.correction.in_part import corrects
 from services.understanding.correction.merging import said_in, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS, Units
-from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _MARKS: Final = " ,.;:!—–-、。"

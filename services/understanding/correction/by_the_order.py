@@ -9,16 +9,15 @@ from datetime import date, timedelta
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
+from schemas.intent import COUNTED, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED, Accounts
+from services.understanding.fast.ruleset.accounts import Accounts
 
 _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
-_MONTH: Final = "月"
 _PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
 
 
@@ -47,9 +46,9 @@ def _from_its_day(said: Said, found: Understood) -> Understood | None:
     day, ordered, rules = found.slots.date, said.context.terms.on, said.rules.accounts
     if day is None or ordered is None:
         return None
-    words, behind = day.evidence.surface, said.text[day.evidence.end :].removeprefix("だけ")
+    words, behind = day.evidence.surface, said.text[day.evidence.end :].removeprefix(rules.as_many)
     shift = next((way for word, way in rules.shifting.items() if behind.startswith(word)), 0)
-    if words not in rules.from_its_day and (not shift or _MONTH in words):
+    if words not in rules.from_its_day and (not shift or rules.month in words):
         return None
     count = rules.from_its_day.get(words, shift * day.value.start.day)  # 五日ずらして: by five days, not to the fifth
     meant = ordered + timedelta(days=count)
@@ -134,7 +133,7 @@ def _counted(said: Said, found: Understood, named: list[Mention], due: date) -> 
     assert day is not None, "a day was read"
     between = _MARKS.sub("", said.text[due_day.end : day.evidence.start])
     days = rules.due_before.get(day.evidence.surface)
-    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {"の", ""} or days is None:
+    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {rules.of, ""} or days is None:
         return None
     meant = due - timedelta(days=days)
     slots = replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=()))
@@ -149,6 +148,6 @@ def _days_before(rules: Accounts, surface: str) -> int | None:
         day = said.removeprefix(count)
     else:
         count = max((each for each in rules.due_before if said.endswith(each) and said != each), key=len, default="")
-        day = said.removesuffix(count).removesuffix("の") if count else said
+        day = said.removesuffix(count).removesuffix(rules.of) if count else said
     named = day in rules.due_days or (count and not day)
     return rules.due_before.get(count, 0) if named else None

@@ -9,11 +9,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.intent import Understood
+from schemas.intent import COUNTED, Understood
 from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED
 
 _MOST: Final = 3
 """Clauses that are looked at."""
@@ -30,9 +29,9 @@ def called_in_two(said: Said, found: Understood, find: FindPayee, told: Told) ->
     first = patterns.titled.sub("", match.heard, count=1)
     for later in islice(patterns.named_later.finditer(text, match.end), _MOST):
         name = later["name"]
-        place, _, given = name.partition("の")
-        whole = name if first in name else f"{place}の{first}{given}"
-        meant = find(f"{whole}さんに")
+        place, _, given = name.partition(patterns.of)
+        whole = name if first in name else f"{place}{patterns.of}{first}{given}"
+        meant = find(whole + patterns.to_somebody)
         if meant is None or meant.outcome is not MatchOutcome.CLEAR or meant.choice is None:
             continue
         if meant.choice not in {each.id for each in match.candidates}:

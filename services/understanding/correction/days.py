@@ -6,12 +6,11 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Annotation, Evidence, Mention, Slot, SlotName, Understood
+from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Evidence, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, Span, SpanKind, overlap
 from services.understanding.correction.later import SelfRepair
 from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _MOST: Final = 5

@@ -5,11 +5,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Annotation, Intent, Understood
-from schemas.span import Span, SpanKind, overlap
-from services.understanding.correction.amounts import SUMS, comes_to, first_place, last_place, points, sizes, unit
+from schemas.intent import COUNTED, Annotation, Intent, Understood
+from schemas.span import SUMS, Span, SpanKind, overlap
+from services.understanding.correction.amounts import comes_to, first_place, last_place, points, sizes, unit
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _FIGURES: Final = re.compile(r"\d[\d,.]*")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Understood
-from schemas.span import Span, SpanKind
-from services.understanding.correction.cuts import Cut, ends_in, held_units
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Route, Slot, Understood
+from schemas.span import NUMBERS, Span, SpanKind
+from services.understanding.correction.cuts import Cut, held_units
 from services.understanding.correction.merging import kinds, merged, parts_a_value, same, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
@@ -16,8 +16,6 @@ from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
-TOLD_ALONE: Final = frozenset({Intent.INFORM, Intent.CORRECT})
-"""Values that are no command."""
 _MAX_DENIED: Final = 8
 """Words that are looked at for what is not meant."""
 _NEAR: Final = 4
@@ -25,7 +23,6 @@ _NEAR: Final = 4
 _TEN, _HUNDRED = 10_00, 100_00
 _MAX_PIECES: Final = 8
 """Ways in which words are left beside a value."""
-AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
 _DATED: Final = frozenset({SpanKind.DATE})
 _NAMED: Final = frozenset({"amount", "payee", "source", "target", "account", "card", "bill", "date"})
 """Slots of which a value is told by a number, a day, a name or a thing of the caller's."""
@@ -109,12 +106,12 @@ def instead(parts: SelfRepair) -> Understood | None:
 
 def called_off(parts: SelfRepair) -> bool:
     """Whether the last words want nothing of it any more: "… to ann, no, to bob, forget it"."""
-    return ends_in(parts.said, parts.rules.accounts.withdrawing)
+    return parts.rules.accounts.withdrawing.closes(parts.said.units.words)
 
 
 def put_off(parts: SelfRepair) -> bool:
     """Whether it ends in words for a time that is no day: "no, sixty to ann later"."""
-    return ends_in(parts.said, parts.rules.accounts.times, held_units(parts.said))
+    return parts.rules.accounts.times.closes(parts.said.units.words, held_units(parts.said))
 
 
 def unsure(found: Understood) -> Understood:
@@ -199,7 +196,7 @@ def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> 
     """Whether words hold an amount or a day that is not the one that counts, and of which nothing is told."""
     units = parts.rules.units
     said = {word for slot in values(two.slots).values() for word in units(slot.evidence.surface).words}
-    kind = _DATED if two.slots.amount is None else AMOUNTS if two.slots.date is None else _DATED | AMOUNTS
+    kind = _DATED if two.slots.amount is None else NUMBERS if two.slots.date is None else _DATED | NUMBERS
     spans = [s for s in parts.said.heard.spans if s.start < end and start < s.end and s.kind in kind]
     first = start + len(text := parts.said.text[start:end]) - len(text.lstrip(_MARKS))
     return any(

@@ -11,8 +11,8 @@ from typing import Any, Final
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent
 from schemas.payee import PayeeMatch
-from schemas.span import DateValue, MoneyValue, Span, SpanKind
-from services.understanding.correction.amounts import SUMS, comes_to, points
+from schemas.span import SUMS, DateValue, MoneyValue, Span, SpanKind
+from services.understanding.correction.amounts import comes_to, points
 from services.understanding.correction.days import of_a_day
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
@@ -29,7 +29,6 @@ _READINGS: Final = 2
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _CLAUSES: Final = re.compile(rf"(?:[^,.;:!?—–、。！？]|(?!{OUTSIDE_NUMBERS})[,.:])+")
-_PERSON: Final = ("さん", "くん", "君", "ちゃん", "様")  # behind a name of one character: 健さん
 _RULE: Final = RuleId("intents.doubled@1")
 Values = dict[str, list[tuple[Evidence, Any]]]
 """Each slot's values, and where they stand."""
@@ -248,7 +247,7 @@ class Mentions(Hearing):
                     last = self._found(rest[start:end], begin + start) if self.grammar.spaced else None
                     if last is not None and last.choice is not None and last.candidates[0].score >= _SURE:
                         yield self._evidence(begin + start, begin + end), [last.choice]
-                elif match.plausible > 1 and (end - start > 1 or rest.startswith(_PERSON, end)):
+                elif match.plausible > 1 and (end - start > 1 or rest.startswith(self.grammar.words.titles, end)):
                     yield self._evidence(match.start, match.end), [c.id for c in match.candidates[: match.plausible]]
                 rest = rest[:start] + "," * (end - start) + rest[end:]
 

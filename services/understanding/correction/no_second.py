@@ -6,12 +6,11 @@
 from dataclasses import replace
 from typing import Any, Final
 
-from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Understood
-from services.understanding.correction.later import TOLD_ALONE
+from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Intent, Route, SlotName, Understood
 from services.understanding.correction.merging import same, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
-from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, DENIED
+from services.understanding.fast.ruleset.accounts import DENIAL, DENIED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _EITHER: Final = frozenset({"payee", "bill"})

@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.consent import Terms
-from schemas.intent import MONEY_MOVING, Context, Intent, Mention, Route, SlotName, Understood
-from schemas.span import SpanKind
+from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Context, Intent, Mention, Route, SlotName, Understood
+from schemas.span import NUMBERS, SpanKind
 from services.understanding.correction.amounts import points
 from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts
 from services.understanding.correction.days import another_day
 from services.understanding.correction.later import (
-    AMOUNTS,
-    TOLD_ALONE,
     SelfRepair,
     beside_words,
     called_off,
@@ -29,7 +27,6 @@ from services.understanding.correction.no_second import no_second_order
 from services.understanding.correction.numbers import another_currency, another_number
 from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
-from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 MAX_CUTS: Final = 3
@@ -103,7 +100,7 @@ def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
     """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
     if two is None or two.rule != TOLD or two.slots.amount is None:
         return False
-    sums = [s for s in parts.said.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
+    sums = [s for s in parts.said.heard.spans if s.kind in NUMBERS and s.end <= parts.cut.end]
     return len({s.surface for s in sums if not points(parts.said, s)}) > 1
 
 

@@ -3,12 +3,11 @@
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Route, Understood
-from services.understanding.correction.amounts import SUMS
+from schemas.intent import COUNTED, Route, Understood
+from schemas.span import SUMS
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.repair import settled
 from services.understanding.correction.said import Said
-from services.understanding.fast.ruleset.accounts import COUNTED
 
 _PAIR: Final = 2
 _BEGUN: Final = 2
@@ -58,7 +57,7 @@ def _anew(said: Said) -> Understood | None:
     text, rules = said.text, said.rules
     sums = [span for span in said.heard.spans if span.kind in SUMS]
     for one, two in pairwise(sums if len(sums) == _PAIR else ()):
-        begun = one.surface.removesuffix("円")
+        begun = one.surface.removesuffix(rules.accounts.unit)
         units = rules.units(text[one.end : two.start]).words
         hesitates = not units or rules.accounts.hesitations.covers(units)
         if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:

@@ -7,10 +7,9 @@ from functools import cached_property
 
 from schemas.consent import NO_TERMS
 from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Understood
+from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Context, Understood
 from schemas.payee import FindPayee, PayeeMatch
 from services.understanding.fast.patterns.units import Units
-from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.hearing import Hearing
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.intent import Understood
+from schemas.intent import COUNTED, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.cuts import held_units
 from services.understanding.correction.merging import kinds, said_in, same, values, with_words
@@ -18,7 +18,7 @@ from services.understanding.correction.restarts import restarted, without_syllab
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS, Units
-from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, OVER, Accounts
+from services.understanding.fast.ruleset.accounts import DENIAL, OVER, Accounts
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts
 from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
-from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.vocabulary import vocabulary

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
+from schemas.consent import ORDERS
 from schemas.ids import AccountId
 from schemas.intent import Context, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import announced_up_to, announcing
 from services.understanding.correction.said import Said
-from services.understanding.fast.fallback.unmatched import ORDERS
 
 
 def swapped(said: Said, found: Understood) -> Understood | None:

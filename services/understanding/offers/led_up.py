@@ -7,11 +7,10 @@ thing of the caller's, or a word by which the order might not be wanted so leads
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Understood
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.words.vocabulary import owned
 
 _MOST: Final = 3

@@ -219,7 +219,9 @@ class FsspecStore:
 
             self._files = fsspec.filesystem(scheme)
         except ImportError as error:
-            raise BadInput(f"{scheme}:// needs a package that is not installed: {error}") from error
+            raise BadInput(
+                f"{scheme}:// needs a package that is not installed: `make remote` brings S3's ({error})"
+            ) from error
 
     def get(self, url: str, target: Path, tag: str, most: int) -> str | None:
         """Bring a file; its ETag is its tag."""

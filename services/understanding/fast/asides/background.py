@@ -5,11 +5,11 @@ from typing import Final
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome
+from schemas.span import NUMBERS
 from services.understanding.fast.asides.reasons import (
     EXACT,
     MOST,
     NO_REASON,
-    NUMBERS,
     VERBS,
     ClauseSpan,
     another_named,

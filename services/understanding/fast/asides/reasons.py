@@ -10,7 +10,7 @@ from typing import Final
 from schemas.ids import BillId, PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import Span, SpanKind
+from schemas.span import NUMBERS, Span, SpanKind
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.other_days import elapsed
@@ -19,7 +19,6 @@ RULE: Final = RuleId("intents.loose@1")
 NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
 """Vetoes with which a clause is no mere reason."""
 PARTS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.TIME, SpanKind.PERCENT})
-NUMBERS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
 _OWNS: Final = re.compile(r"['’]s$")
 VERBS: Final = ("transfer", "carry", "give", "sends")
 MOST: Final = 14

@@ -5,10 +5,9 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.span import Ambiguity, MoneyValue, Span, SpanKind
+from schemas.span import NUMBERS, Ambiguity, MoneyValue, Span, SpanKind
 from services.understanding.fast.asides.reasons import (
     MOST,
-    NUMBERS,
     VERBS,
     ClauseSpan,
     acts,

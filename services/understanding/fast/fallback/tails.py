@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, Understood
+from schemas.intent import READING, Evidence, Intent, Route, Slot, Understood
 from schemas.span import SpanKind
-from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.freeform.cued import period_of
 from services.understanding.fast.patterns.units import in_nouns
 from services.understanding.fast.words.hearing import Hearing

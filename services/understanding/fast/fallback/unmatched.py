@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Final
 
-from schemas.consent import Awaited
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
@@ -51,8 +51,6 @@ _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
 _LED_UP: Final = frozenset({"past", "conditional", "reported"})
 """Those of what may lead up to a bill that is then asked to be paid, which is a question."""
-ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
-"""What waits, where it is an order for money."""
 
 
 class Unmatched:
@@ -110,8 +108,7 @@ class Unmatched:
 
     def _taken_back(self, words: tuple[str, ...]) -> bool:
         """Whether the last words call off what was said."""
-        scan, size = self._grammar.accounts.withdrawing.scan, len(words)
-        return self._grammar.spaced and any(edge.end == size for at in range(size) for edge in scan(words, at))
+        return self._grammar.spaced and self._grammar.accounts.withdrawing.closes(words)
 
     def _stopped(self, hearing: Hearing, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""

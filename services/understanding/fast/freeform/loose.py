@@ -7,8 +7,8 @@ import re
 from typing import Final
 
 from schemas.intent import Annotation, Intent, Route, SlotName, Slots, Understood
-from schemas.span import Span
-from services.understanding.fast.asides.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
+from schemas.span import NUMBERS, Span
+from services.understanding.fast.asides.reasons import PARTS, RULE, acts, bill_slot, own_bill
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.patterns.units import MAX_CHARS, OUTSIDE_NUMBERS
 from services.understanding.fast.words.hearing import Hearing

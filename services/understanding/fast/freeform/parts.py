@@ -4,8 +4,8 @@ from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.span import MoneyValue
-from services.understanding.fast.asides.reasons import NUMBERS, VERBS, ClauseSpan, clearly_named, names_a_part
+from schemas.span import NUMBERS, MoneyValue
+from services.understanding.fast.asides.reasons import VERBS, ClauseSpan, clearly_named, names_a_part
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.freeform.loose import sent_from

@@ -7,9 +7,22 @@ from typing import Final
 
 from rules.load import RuleFile
 from schemas.ids import BillId, CardId, PayeeId, RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import (
+    COUNTED,
+    MONEY_MOVING,
+    TOLD_ALONE,
+    Annotation,
+    Evidence,
+    Intent,
+    Mention,
+    Route,
+    Slot,
+    SlotName,
+    Slots,
+    Understood,
+)
 from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
-from schemas.span import MoneyValue, SpanKind
+from schemas.span import DATED, MoneyValue, SpanKind
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
 from services.understanding.fast.patterns.units import Units, splitter
@@ -27,9 +40,6 @@ _OF_A_CARD: Final = (".after@", ".unlock_it@")
 """Of words that are about a card behind a clause with one: 「間違えたので戻して」 is not."""
 _DO: Final = ".after_do@"
 """Names of rules of words that only ask for it to be done."""
-_DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
-_TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
-_ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
 
@@ -129,10 +139,10 @@ class Leads:
         said, cut = heard.transcript.text, units.ends[lead.end - 1]
         if found.intent in CARDS and not lead.vetoes & self._file.acts:
             return self._carded(found, lead.only("card", heard, units), said[:cut])
-        if found.intent not in _ORDERS:
+        if found.intent not in COUNTED:
             return None if found.intent in CARDS else found
         named = lead.owned.get("account") and found.slots.source is None  # it may be the one that is to pay
-        other = found.intent in _TOLD and found.slots.payee is None and self._goes_to(heard.payees, said[:cut])
+        other = found.intent in TOLD_ALONE and found.slots.payee is None and self._goes_to(heard.payees, said[:cut])
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
         billed = self._billed(found, lead.only("bill", heard, units), said, cut)
@@ -176,7 +186,7 @@ class Leads:
     def _days(self, lead: Lead, heard: Annotation, units: Units) -> Iterator[Evidence]:
         for span in heard.spans:
             place = units.covering(span.start, span.end)
-            if place is None or place[1] > lead.end or span.kind not in _DATED:
+            if place is None or place[1] > lead.end or span.kind not in DATED:
                 continue
             said = heard.transcript.text[span.start : units.ends[lead.end - 1]]
             over = said.startswith(self._file.elapsed) or span.surface in lead.accounts.now

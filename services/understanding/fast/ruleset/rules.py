@@ -57,6 +57,7 @@ class WordsFile(RuleFile):
     at_number: tuple[str, ...] = ()  # four digits after one of these may be its number
     after_verbs: tuple[str, ...] = ()  # before one of these it is none: "checking my …"
     possessives: tuple[str, ...] = ()  # make of a name an owner
+    titles: tuple[str, ...] = ()  # behind a name of one character: 健さん
     callers: tuple[str, ...] = ()  # stand for the caller, where a clause begins
     mine: tuple[str, ...] = ()  # the same, to whom something is done
     for_caller: tuple[str, ...] = ()  # before one of these it leaves an order what it is

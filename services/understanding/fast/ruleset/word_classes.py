@@ -26,6 +26,7 @@ class WordClasses:
     after_verbs: frozenset[str]
     sound_alike: frozenset[str]
     possessives: tuple[str, ...]
+    titles: tuple[str, ...]
     callers: frozenset[str]
     mine: frozenset[str]
     for_caller: frozenset[str]
@@ -77,6 +78,7 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
     made |= {
         "one": words.one,
         "possessives": words.possessives,
+        "titles": words.titles,
         "ones": made["ones"] | _last_words(nouns),
         "joins": frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
         "noun_conjunctions": frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),

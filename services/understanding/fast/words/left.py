@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
-from schemas.span import Ambiguity, Span, SpanKind, overlap
-from services.understanding.fast.ruleset.accounts import COUNTED
+from schemas.intent import COUNTED, Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
+from schemas.span import DATED, Ambiguity, Span, SpanKind, overlap
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.other_days import its_morning, of_a_thing, of_then, spent_then
 
-_DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _VAGUE: Final = frozenset({Ambiguity.APPROXIMATE, Ambiguity.RANGE})
 _RULE: Final = RuleId("intents.accounts@1")
 _FIRST_DAY: Final = 4
@@ -52,7 +50,7 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
     spans = [
         Evidence.of(span)
         for span in heard.spans
-        if (span.kind in _DATED or (found.slots.date is None and _day_alone(heard, span)))
+        if (span.kind in DATED or (found.slots.date is None and _day_alone(heard, span)))
         and span.surface not in rules.now
         and not any(overlap(span, each) for each in taken)
         and not of_a_thing(hearing, span, found.slots.bill)
@@ -60,8 +58,9 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
         and not of_then(hearing, span)
     ]
     mentions = [_widened(hearing, mention) for mention in found.unresolved]
-    mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans)]
-    rest: list[Evidence] = []
+    times = {s.start for s in heard.spans if s.kind is SpanKind.TIME and found.slots.date is not None}
+    mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans) if each.start not in times]
+    rest = [each for each in spans if each.start in times]  # the day is known: "tomorrow at noon"
     for each in left.unread:
         slot = rules.kind(each.surface)
         if slot is None:
@@ -96,7 +95,7 @@ def _day_alone(heard: Annotation, span: Span) -> bool:
 def unmatched(hearing: Hearing, named: Iterable[tuple[int, int]]) -> tuple[Mention, ...]:
     """Times and accounts in words that no template took: they are asked for, should a task come of the words."""
     rules, units, heard = hearing.grammar.accounts, hearing.reading.units, hearing.heard
-    dated = [s for s in heard.spans if s.kind in _DATED and s.surface not in rules.now]
+    dated = [s for s in heard.spans if s.kind in DATED and s.surface not in rules.now]
     spans = [s for s in dated if not of_a_thing(hearing, s)]
     days = [Evidence.of(s) for s in spans] or [
         _words(hearing, edge.start, edge.end)

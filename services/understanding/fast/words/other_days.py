@@ -9,14 +9,6 @@ from services.understanding.fast.words.hearing import Hearing
 
 _MAX_PURPOSE: Final = 7
 """Words that tell what money is for, at most."""
-_OF_A_BILL: Final = frozenset({"の", "分の", "の分の"})
-"""What stands between a bill and the month it is for."""
-_MONTH_S: Final = "分の"
-_OF: Final = "の"
-_AS_THEN: Final = ("の", "と同", "と一", "とお", "みた")
-"""Behind a day that is over, where it tells what is paid for, or how it was then: 「先月と同じ額」."""
-_OF_A_DAY: Final = frozenset({"の", "", " "})
-"""What stands between a day and a part of it."""
 _MAX_WORDS: Final = 4
 """Words before a day that tell when the caller speaks, at most."""
 
@@ -34,7 +26,7 @@ def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -
         return True
     if rules.happens(units, end) or rules.borrowed(units, begin, end) or _its_month(hearing, begin, end):
         return True
-    if bill is not None and elapsed(hearing, begin, end) and _of_the_bill(text, span, bill.evidence):
+    if bill is not None and elapsed(hearing, begin, end) and _of_the_bill(hearing, span, bill.evidence):
         return True
     if elapsed(hearing, begin, end) and _spent_on(hearing, begin):
         return True
@@ -45,45 +37,47 @@ def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -
 
 def spent_then(hearing: Hearing, end: int) -> bool:
     """Whether a day to come tells when the money will be spent, and maybe not when to send it: 「明日の飲み代」."""
-    units = hearing.reading.units
-    of = end + 1 < len(units.words) and units.words[end] == _OF
-    return of and bool(hearing.grammar.accounts.occasions.scan(units.words, end + 1))
+    rules, units = hearing.grammar.accounts, hearing.reading.units
+    of = end + 1 < len(units.words) and units.words[end] == rules.of
+    return of and bool(rules.occasions.scan(units.words, end + 1))
 
 
 def _its_month(hearing: Hearing, begin: int, end: int) -> bool:
     """Whether a month that is over or goes on tells what is paid for, or any day that is over: 「昨日の飲み代」."""
     rules, units = hearing.grammar.accounts, hearing.reading.units
     behind = "".join(units.words[end : end + 2])
-    if behind.startswith(_AS_THEN) and any(edge.end == end for edge in rules.past_days.scan(units.words, begin)):
+    if behind.startswith(rules.as_then) and any(edge.end == end for edge in rules.past_days.scan(units.words, begin)):
         return True
-    if behind == _MONTH_S and rules.things.scan(units.words, end + 2):
+    if rules.month_of and behind == rules.month_of and rules.things.scan(units.words, end + 2):
         return True  # 「来月分の家賃」
-    of = end + 1 < len(units.words) and units.words[end] == _OF
+    of = end + 1 < len(units.words) and units.words[end] == rules.of
     return of and bool(rules.things.scan(units.words, end + 1)) and elapsed(hearing, begin, end)
 
 
 def its_morning(hearing: Hearing, span: Span, day: Slot[DateValue] | None) -> bool:
     """Whether a time is but the beginning of the day that is told before it: 「明日の朝」."""
-    behind = day is not None and hearing.text[day.evidence.end : span.start] in _OF_A_DAY
-    return behind and span.surface in hearing.grammar.accounts.morning
+    rules = hearing.grammar.accounts
+    behind = day is not None and hearing.text[day.evidence.end : span.start] in rules.of_a_day
+    return behind and span.surface in rules.morning
 
 
 def of_then(hearing: Hearing, span: Span) -> bool:
     """Whether a time belongs to a day that is over, and tells what is paid for: 「昨夜の飲み代」."""
-    units = hearing.reading.units
+    rules, units = hearing.grammar.accounts, hearing.reading.units
     place = units.covering(span.start, span.end)
-    if place is None or not hearing.text.startswith(_OF, span.end):
+    if place is None or not rules.of or not hearing.text.startswith(rules.of, span.end):
         return False
     begin, end = place
     starts = range(max(0, begin - _MAX_WORDS), end)
-    return any(edge.end == end for at in starts for edge in hearing.grammar.accounts.past_days.scan(units.words, at))
+    return any(edge.end == end for at in starts for edge in rules.past_days.scan(units.words, at))
 
 
-def _of_the_bill(text: str, span: Span, bill: Evidence) -> bool:
+def _of_the_bill(hearing: Hearing, span: Span, bill: Evidence) -> bool:
     """Whether a month tells which bill is meant: 「今月の電気代」, 「電気の先月分」."""
     month = isinstance(span.value, DateValue) and span.value.start != span.value.end
+    text = hearing.text
     between = text[span.end : bill.start] if span.end <= bill.start else text[bill.end : span.start]
-    return month and between in _OF_A_BILL
+    return month and between in hearing.grammar.accounts.of_a_bill
 
 
 def elapsed(hearing: Hearing, begin: int, end: int) -> bool:
