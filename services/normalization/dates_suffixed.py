@@ -8,6 +8,8 @@ from services.normalization import calendar
 from services.normalization.numbers import marked, number
 from services.normalization.scan import Match, Scan, dated, no_such_day
 
+_NO_DAY: Final = 100
+"""Numbers from here on are no days, not even such as no month has."""
 _TENS: Final = (10, 20, 30)
 _YEARS: Final = range(1800, 2200)
 
@@ -84,7 +86,7 @@ def _day(scan: Scan, parts: _Parts) -> None:
         parts.day, parts.end = named, start + 1
         return
     found = _marked(scan, parts.end, "day") or _tens_and_first(scan, parts.end)
-    if found is not None and 1 <= found[0] <= 31:  # noqa: PLR2004 - the longest month
+    if found is not None and 1 <= found[0] < _NO_DAY:
         parts.day, parts.end = found
 
 
@@ -123,6 +125,8 @@ def _without_year(scan: Scan, at: int, parts: _Parts) -> Match | None:
         return None
     if parts.month is None:
         days, rule = calendar.around_month(today, parts.day or 0), "dates.day_alone"
+        if not days:
+            return no_such_day(at, parts.end, calendar.period(today, "month", 0))
     elif parts.day is None:
         return _whole_month(at, parts.end, today.year, parts.month)
     else:
