@@ -72,7 +72,7 @@ class Score:
 
 
 def cases(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """The labelled cases of files, or of folders of JSONL files, large ones compressed; a file's name tells what it can."""
+    """The labelled cases of files, or of folders of JSONL files, large ones compressed; a file may tell in its name."""
     for path in paths:
         for file in sorted([*path.glob("*.jsonl"), *path.glob("*.jsonl.xz")]) if path.is_dir() else [path]:
             category = file.name.partition(".")[0]
