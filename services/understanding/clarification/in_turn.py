@@ -18,6 +18,7 @@ _SHORT: Final = (".and_to@", ".and_bill@")
 _OF_ALL: Final = ".correct.all@"
 """The rule of what corrects all orders, whether said behind them or to a read-back."""
 _SHARED: Final = ("date", "source")
+_ENDS: Final = frozenset("。.!！?？")
 _JOINED: Final = 2
 """Characters between two orders of one verb, at most: と、 or も、."""
 
@@ -84,7 +85,8 @@ def _of_one_verb(said: Said, orders: list[Understood]) -> bool:
     places = [[slot.evidence for slot in values(each.slots).values()] for each in orders]
     gaps = [(max(e.end for e in one), min(e.start for e in two)) for one, two in pairwise(places) if one and two]
     if not said.rules.spaced:
-        return all(0 <= begin - end <= _JOINED for end, begin in gaps)
+        near = all(0 <= begin - end <= _JOINED and not _ENDS.intersection(said.text[end:begin]) for end, begin in gaps)
+        return near and len({each.intent for each in orders}) == 1
     short = all(any(rule in (each.rule or "") for rule in _SHORT) for each in orders[1:])
     return short and not any(_sends(said, *gap) for gap in gaps)
 
