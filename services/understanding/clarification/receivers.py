@@ -1,6 +1,7 @@
 """Somebody and an own account that are both to receive the money: neither is read back, it is asked to whom it goes.
 
-In a language whose accounts are told by the words behind them: 「田中さんに貯蓄口座へ五千円」.
+In a language whose accounts are told by the words behind them: 「田中さんに貯蓄口座へ五千円」. Where a word before it
+says less, "twenty to ken for savings", it may as well be what pays: that is asked.
 """
 
 from dataclasses import replace
@@ -14,13 +15,17 @@ from services.understanding.fast.ruleset.grammar import Grammar, grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
+_NEAR: Final = 2
+"""Words before an account of which one may say that the money goes there."""
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
 
 
 def two_receivers(heard: Annotation, found: Understood, context: Context) -> Understood | None:
     """The same order without whom it goes to; None where the words name one receiver, or none."""
     rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if rules.spaced or found.intent not in _MOVES or not _somebody(heard, found):
+    if rules.spaced:
+        return _beside(rules, text, found, context)
+    if found.intent not in _MOVES or not _somebody(heard, found):
         return None
     units = rules.units(text)
     place = _onto(rules, units, text, context)
@@ -42,6 +47,24 @@ def two_receivers(heard: Annotation, found: Understood, context: Context) -> Und
         unresolved=(*named, *asked),
         then=None,
     )
+
+
+def _beside(rules: Grammar, text: str, found: Understood, context: Context) -> Understood | None:
+    """The order without an own account that it names beside somebody; whom it goes to is asked, or what pays it."""
+    target, payee = found.slots.target, found.slots.payee
+    waits = found.intent is Intent.CORRECT and bool(context.terms.names)
+    if target is None or found.intent not in _MOVES or not (payee is not None or waits):
+        return None
+    rule = rules.accounts.rule("two_receivers")
+    onto = not rules.words.onto.isdisjoint(rules.units(text[: target.evidence.start]).words[-_NEAR:])
+    kept = replace(found.slots, target=None)
+    if not onto:
+        pays = Mention(SlotName.SOURCE, replace(target.evidence, rule=rule))
+        return replace(found, slots=kept, rule=rule, unresolved=(*found.unresolved, pays))
+    if payee is None:  # the account in place of somebody
+        return None
+    missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
+    return replace(found, slots=replace(kept, payee=None), missing=missing, rule=rule, payees=None)
 
 
 def another_than(heard: Annotation, found: Understood) -> Understood | None:
