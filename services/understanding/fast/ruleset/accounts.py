@@ -42,6 +42,9 @@ class Accounts:
     spaced: bool
     before: frozenset[tuple[str, ...]]
     behind: Trie
+    since: Trie
+    until: Trie
+    ending: Trie
     inexact: Trie
     withdrawing: Trie
     times: Trie
