@@ -26,7 +26,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if task is None:
         return missed(state, facts)
     if slots.choice is not None and slots.choice.value == EVERY:
-        return _all_cards(state, task, facts)
+        return _all_payees(state, task, heard, facts) or _all_cards(state, task, facts)
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
@@ -183,6 +183,15 @@ def _ending_in(state: DialogueState, digits: str, facts: Facts) -> int:
     numbers = [last_digits(facts, key) for key in state.choices]
     fitting = [place for place, number in enumerate(numbers, 1) if number and number.endswith(digits)]
     return fitting[0] if len(fitting) == 1 else len(state.choices) + 1
+
+
+def _all_payees(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """As much to each of those who were offered, one after the other."""
+    if state.asked is not SlotName.PAYEE or not state.choices or task.intent is not Intent.TRANSFER_MONEY:
+        return None
+    task = replace(merged(task, heard, dialogue_rules().choices), payee_candidates=(), payee_heard="")
+    first, *rest = (replace(task, payee=PayeeId(each)) for each in state.choices)
+    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 
 
 def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
