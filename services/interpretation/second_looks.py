@@ -27,6 +27,7 @@ from services.understanding.correction.misheard import misheard
 from services.understanding.correction.named import Find
 from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
+from services.understanding.offers.behind_talk import behind_talk
 from services.understanding.offers.led_up import led_up
 from services.understanding.offers.mentioned import mentioned
 from services.understanding.offers.offered import offered
@@ -92,7 +93,8 @@ _LOOKS: Final = (
     # Behind a no, what is right; behind an order, a later value.
     _Look(_THEN, lambda s, m: named_last(s.heard, m, s.context, s.part)),
     _Look(_THEN, lambda s, m: afterthought(s.heard, m, s.context, s.named, s.order)),
-    # What the learned reader takes words for that nobody read.
+    # An order behind a story; what the learned reader takes words for that nobody read.
+    _Look(_ELSE, lambda s, m: behind_talk(s.heard, m, s.context, s.part, s.called)),
     _Look(_ELSE, lambda s, m: proposed(s.heard, m, s.context, s.called)),
     # What no order can hold: a note, a repetition, a condition.
     _Look(

@@ -38,7 +38,9 @@ def remarked(heard: Annotation, found: Understood, context: Context, again: Agai
         not_repeated = Understood(None, vetoes=_RECURRING, payees=found.payees, begun=found.begun)
         return replace(not_repeated, then=said_in(order, text)) if order is not None and _whole(order) else None
     if lacking:
-        return _lacking(found, said) if topic == "exact" else None
+        then = [m for m in found.unresolved if words.elapsed.begins(rules.units(m.evidence.surface).words, 0)]
+        now = replace(found, unresolved=tuple(m for m in found.unresolved if m not in then))  # "as last month"
+        return _lacking(now, said) if topic == "exact" else None
     if not topic or (topic == "exact" and context.asked is not SlotName.AMOUNT):
         return None
     told = again(plain) if topic == "repeated" and (plain := _single(words, text, reading)).strip() else None
