@@ -20,13 +20,14 @@ from services.understanding.correction.named import Find, Mentions, Values
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.told import RULE as TOLD
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
 
 MAX_CUTS: Final = 4
 """Clauses at whose end an order is looked for."""
-_ENDS: Final = re.compile(r"[,;:.?!—–…]+\s*")
+_ENDS: Final = re.compile(OUTSIDE_NUMBERS + r"[,;:.?!—–…]+\s*")
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT, Route.QNA})
 _STOPS: Final = "recurring"
 """A veto with which an order is for more than once."""
@@ -66,7 +67,7 @@ def named_last(heard: Annotation, found: Understood, context: Context, look: Loo
         return None
     units = rules.units(text)
     size = without_tails(rules.accounts.tails, units.words)
-    starts = [at for at in range(1, size) if _ENDS.search(text, units.ends[at - 1], units.starts[at])]
+    starts = [at for at in range(1, size) if units.parted(_ENDS, text, at)]
     begin = starts[-1] if starts else size
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in heard.spans):
         return None
@@ -96,7 +97,7 @@ def _clauses(said: Mentions, begin: int) -> Iterator[tuple[int, int]]:
     """The units from `begin` on, clause by clause."""
     text, units, size = said.text, said.reading.units, len(said.reading.words)
     for at in range(begin + 1, size + 1):
-        if at == size or _ENDS.search(text, units.ends[at - 1], units.starts[at]):
+        if at == size or units.parted(_ENDS, text, at):
             yield begin, at
             begin = at
 

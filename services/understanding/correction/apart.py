@@ -27,7 +27,7 @@ from schemas.intent import (
 from schemas.money import exponent
 from schemas.span import MoneyValue, Span, SpanKind, amount_readings
 from services.understanding.correction.merging import said_in, values
-from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS, Units
 from services.understanding.fast.ruleset.accounts import COUNTED
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
@@ -35,7 +35,7 @@ _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 _MARKS: Final = " ,.;:!—–-、。"
 _DAYS: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 _PAUSES: Final = frozenset({"、", "，", "…", "……"})
-_CLAUSE: Final = re.compile(r"[,;:.!?—–…]")
+_CLAUSE: Final = re.compile(OUTSIDE_NUMBERS + r"[,;:.!?—–…]")
 _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _NUMBER: Final = re.compile(r"\b\d{4}\b")
 _SCALES: Final = (1, 1_000, 10_000, 1_000_000)

@@ -8,10 +8,11 @@ from typing import Final
 from schemas.intent import Annotation
 from schemas.span import SpanKind
 from services.understanding.fast.patterns.lattice import Trie
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.accounts import ANEW, DENIAL, DENIED, OVER
 from services.understanding.fast.ruleset.grammar import Grammar
 
-PAUSES: Final = re.compile("[,、，;；。.]\\s*")
+PAUSES: Final = re.compile(OUTSIDE_NUMBERS + "[,、，;；。.]\\s*")
 _NEAR: Final = 3
 """Units of a word behind which nothing is announced, at most."""
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")

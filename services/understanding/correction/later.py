@@ -12,6 +12,7 @@ from services.understanding.correction.cuts import Cut, held_units
 from services.understanding.correction.merging import Look, kinds, merged, part_of, parts_a_value, same, values
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.patterns.lattice import Trie
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
@@ -29,7 +30,7 @@ _DATED: Final = frozenset({SpanKind.DATE})
 _NAMED: Final = frozenset({"amount", "payee", "source", "target", "account", "card", "bill", "date"})
 """Slots of which a value is told by a number, a day, a name or a thing of the caller's."""
 _MARKS: Final = " ,.;:!—–-"
-_ENDS: Final = re.compile("[,;:.!?—–]")
+_ENDS: Final = re.compile(OUTSIDE_NUMBERS + "[,;:.!?—–]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +228,7 @@ def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
         return
     first, size = inside[0], inside[-1] + 1
     begins, stops = _values_at(parts, first, size)
-    marks = {at for at in inside[1:] if _ENDS.search(text, units.ends[at - 1], units.starts[at])}
+    marks = {at for at in inside[1:] if units.parted(_ENDS, text, at)}
     reasons = {at for at in inside[1:] if _begins_a_reason(rules, units.words, at)}
     for at in sorted(
         marks | reasons | {more for stop in stops for more in (stop, stop + 1) if more < size}, reverse=True

@@ -18,6 +18,7 @@ from services.understanding.correction.apart import points
 from services.understanding.correction.days import of_a_day
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.told import own_accounts
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.numbered import numbered, of_number, told_so
@@ -28,7 +29,7 @@ _READINGS: Final = 2
 """Readings of a later amount that are offered: "fifty two fifteen" may be either."""
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
-_CLAUSES: Final = re.compile(r"[^,.;:!?—–、。！？]+")
+_CLAUSES: Final = re.compile(rf"(?:[^,.;:!?—–、。！？]|(?!{OUTSIDE_NUMBERS})[,.:])+")
 _PERSON: Final = ("さん", "くん", "君", "ちゃん", "様")  # behind a name of one character: 健さん
 _RULE: Final = RuleId("intents.doubled@1")
 _SUMS: Final = (SpanKind.MONEY, SpanKind.NUMBER)

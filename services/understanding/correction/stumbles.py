@@ -17,7 +17,7 @@ from services.understanding.correction.cuts import held_units
 from services.understanding.correction.merging import Look, alone, kinds, part_of, said_in, same, values, with_words
 from services.understanding.correction.repair import may_hold_a_repair, settled
 from services.understanding.fast.asides.reasons import VERBS
-from services.understanding.fast.patterns.units import Units
+from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS, Units
 from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, OVER, Accounts
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
@@ -27,7 +27,7 @@ _FIGURES: Final = frozenset(SpanKind) - {SpanKind.DATE}
 """A day may be said twice, an amount or a number may not."""
 _MOST_DENIED: Final = 4
 """Words of what is not meant, at most."""
-_PARTS: Final = frozenset({",", ".", ";", "!", "—", "–", "-"})
+_PARTS: Final = re.compile(OUTSIDE_NUMBERS + "[,.;!—–-]")
 """What parts what is not meant from what is, where no word does."""
 _DASHES: Final = frozenset({"-", "–", "—"})
 _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
@@ -286,7 +286,7 @@ def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
             continue
         for end in range(begin + 1, min(begin + _MOST_DENIED, len(words) - 1) + 1):
             stop = marks.rather.longest(words, end)[0]
-            parted = text[units.ends[end - 1] : units.starts[end]].strip() in _PARTS if end < len(words) else False
+            parted = end < len(words) and units.parted(_PARTS, text, end)
             acts = over and any(edge.symbol == rules.symbols["sends"] for edge in rules.trie.scan(words, end))
             if end < stop < len(words) or ((parted or acts) and end < len(words)):
                 return _Denied(at, begin, end, stop)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache, partial
+from typing import Final
 
 from schemas.intent import MONEY_MOVING, Understood
 from services.understanding.fast.asides.reasons import ClauseSpan
@@ -25,6 +26,11 @@ from services.understanding.fast.matching.remainder import valued, words_of
 from services.understanding.fast.matching.telling import tells
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
+
+_MOST_WORDS: Final = 3
+"""Words that join two clauses, at most."""
+_MOST_JOINED: Final = 4
+"""Words of another thing that is wanted alike, at most: more are a story."""
 
 
 class ClauseReader:
@@ -53,9 +59,9 @@ class ClauseReader:
             return None, False
         stopped = any(vetoes_met(hearing, *left) - {"thing"} for left in clauses.unread)
         whole = together(clauses, pending=pending, stopped=stopped)
-        if whole is not None and whole.intent in MONEY_MOVING and whole.missing:
-            values = tuple(words_of(hearing, *left) for left in clauses.unread if valued(reading, *left))
-            whole = replace(whole, unread=(*whole.unread, *values))
+        if whole is not None and whole.intent in MONEY_MOVING:
+            lost = (at for at in clauses.unread if _joined(hearing, *at) or (whole.missing and valued(reading, *at)))
+            whole = replace(whole, unread=(*whole.unread, *(words_of(hearing, *at) for at in lost)))
         return whole and without_days(whole, reading, beside), not clauses.unread
 
     def _cut(self, hearing: MatchInput, read: Read, start: int, end: int) -> list[Clauses]:
@@ -88,3 +94,10 @@ class ClauseReader:
         made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
         return made
+
+
+def _joined(hearing: MatchInput, start: int, end: int) -> bool:
+    """Whether few units stand behind a word that joins them to what was said before: "… to ann and the gym"."""
+    before, joins = range(max(1, start - _MOST_WORDS), start), hearing.grammar.phrases.conjunctions
+    few = end - start <= _MOST_JOINED and hearing.grammar.accounts.spaced
+    return few and any(joins.longest(hearing.reading.words, at)[0] == start for at in before)

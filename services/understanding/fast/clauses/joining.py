@@ -31,6 +31,8 @@ def joint(one: Understood, two: Understood) -> Understood | None:
         return None  # "the minimum, no, a hundred"
     made = Slots(**slots)
     there = {SlotName(n) for n, slot in slots.items() if slot is not None and n in set(SlotName)}
+    if two.intent not in TOLD and any(mention.slot in there - named for mention in two.unresolved):
+        return None  # "pay the electric bill and pay the gas bill", of which one is unknown
     further = tuple(mention for mention in two.unresolved if mention.slot not in named | there)
     if SlotName.TARGET in there:
         there.add(SlotName.PAYEE)

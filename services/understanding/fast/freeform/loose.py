@@ -10,10 +10,10 @@ from schemas.intent import Annotation, Intent, Route, SlotName, Slots, Understoo
 from schemas.span import Span
 from services.understanding.fast.asides.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
 from services.understanding.fast.patterns.lattice import FILLER
-from services.understanding.fast.patterns.units import MAX_CHARS
+from services.understanding.fast.patterns.units import MAX_CHARS, OUTSIDE_NUMBERS
 from services.understanding.fast.words.hearing import Hearing
 
-_ENDS: Final = re.compile("[.?!;:,–—]")
+_ENDS: Final = re.compile(OUTSIDE_NUMBERS + "[.?!;:,–—]")
 _IDLE: Final = ("lead", "sends", "transfer", "transfer_noun", "funds", "pronoun", "own", "account_word", "purpose")
 """Lists of words that say nothing beside a slot."""
 _NEAR: Final = 4
@@ -143,5 +143,4 @@ def billed(hearing: Hearing) -> Understood | None:
 def _cut(hearing: Hearing, at: int) -> bool:
     if at == 0:
         return True
-    units = hearing.reading.units
-    return _ENDS.search(hearing.text, units.ends[at - 1], units.starts[at]) is not None
+    return hearing.reading.units.parted(_ENDS, hearing.text, at)

@@ -13,6 +13,8 @@ MAX_CHARS: Final = 400
 
 _KEPT: Final = 64
 """Texts whose units are remembered: every stage asks for those of the same utterance."""
+OUTSIDE_NUMBERS: Final = r"(?<!\d(?=[,.:，．：]\d))"
+"""Before a mark that parts clauses: those of 3,999.99 and 10:30 part none."""
 _WORD: Final = re.compile(r"\w+(?:['’‘`´]\w+)*")
 _APOSTROPHES: Final = re.compile("['’‘`´]")
 _VOICING: Final = "ﾞﾟ"
@@ -32,6 +34,10 @@ class Units:
         """The range of units that code points `start` … `end` touch; None when they touch none."""
         first, behind = bisect_right(self.ends, start), bisect_left(self.starts, end)
         return (first, behind) if first < behind else None
+
+    def parted(self, marks: re.Pattern[str], text: str, at: int) -> bool:
+        """Whether one of the marks stands between unit `at` and the one before it."""
+        return marks.search(text, self.ends[at - 1], self.starts[at] + 1) is not None
 
 
 def fold(word: str) -> str:
