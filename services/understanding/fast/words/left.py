@@ -120,7 +120,7 @@ def unmatched(
         _words(heard, units, edge.start, edge.end)
         for at in range(len(units.words))
         for edge in rules.times.scan(units.words, at)
-        if rules.spaced or edge.end > at + 1
+        if (edge.end > at + 1) or (rules.spaced and not any(s.start <= units.starts[at] < s.end for s in dated))
     ]
     places = [_words(heard, units, start, end) for start, end in named] or [
         _words(heard, units, at if rules.spaced else _clause(rules, units, at), edge.end)

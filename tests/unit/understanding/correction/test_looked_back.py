@@ -4,7 +4,7 @@ import pytest
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.player import ConversationPlayer, PlayTally
-from schemas.decision import Execute, ReadTransactions
+from schemas.decision import Confirm, Execute, ReadTransactions
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,9 @@ def test_days_that_were(customer: str, said: str, since: str, until: str) -> Non
     _, decisions = ConversationPlayer.of(customer).call(PlayTally()).play(Turn(say=said))
     read = [d.action for d in decisions if isinstance(d, Execute) and isinstance(d.action, ReadTransactions)]
     assert [(str(each.filter.since), str(each.filter.until)) for each in read] == [(since, until)]
+
+
+@pytest.mark.parametrize("said", ["give ken back his forty he lent me on sunday", "send dave the 30 he lent me friday"])
+def test_a_day_on_which_it_was_lent_is_none_of_the_order(said: str) -> None:
+    _, decisions = ConversationPlayer.of("alex-morgan").call(PlayTally()).play(Turn(say=said))
+    assert [d.order.on for d in decisions if isinstance(d, Confirm)][-1:] == [None]
