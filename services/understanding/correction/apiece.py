@@ -87,7 +87,7 @@ def every_bill(heard: Annotation, found: Understood, context: Context) -> Unders
         return None
     marks, units = grammar(language(heard.transcript.locale)).accounts, grammar(language(heard.transcript.locale)).units
     due, least = _due(heard, rule, context), 1 if _DUE_ALL in rule else 2
-    left = found.unread or found.then
+    left = bool(found.unread or found.then)
     left = left or not all(marks.elapsed.begins(units(each.evidence.surface).words, 0) for each in found.unresolved)
     if left or found.slots.amount or not least <= len(due) <= _MOST_BILLS:
         return None

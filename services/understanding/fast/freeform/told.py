@@ -192,7 +192,9 @@ def _amounts(hearing: Hearing, currency: str, *, bare: bool) -> Iterator[Slot[Mo
 def _sounds_alike(hearing: Hearing, span: Span, *, bare: bool) -> bool:
     """Whether a number among words of no rule may be no number: "go four it"; nor its end: "twenty two ken"."""
     said, alike = _surface(hearing, span).casefold(), hearing.grammar.words.sound_alike
-    return (hearing.context.confirming and said in alike) or (bare and said.split()[-1] in alike)
+    ends, behind = said[-1] if said.isdecimal() else said.split()[-1], hearing.text[span.end :].split()
+    swallowed = bare and ends in alike and bool(behind) and behind[0] not in hearing.grammar.words.onto
+    return swallowed or (hearing.context.confirming and said in alike)
 
 
 def _points_before(hearing: Hearing, span: Span, *, bare: bool) -> bool:
