@@ -52,6 +52,8 @@ def two_receivers(heard: Annotation, found: Understood, context: Context) -> Und
 def _beside(rules: Grammar, text: str, found: Understood, context: Context) -> Understood | None:
     """The order without an own account that it names beside somebody; whom it goes to is asked, or what pays it."""
     target, payee = found.slots.target, found.slots.payee
+    if payee is not None and found.intent in _MOVES and (other := _elsewhere(rules, text)) is not None:
+        return replace(found, unread=(*found.unread, other))
     waits = found.intent is Intent.CORRECT and bool(context.terms.names)
     if target is None or found.intent not in _MOVES or not (payee is not None or waits):
         return None
@@ -65,6 +67,17 @@ def _beside(rules: Grammar, text: str, found: Understood, context: Context) -> U
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     return replace(found, slots=replace(kept, payee=None), missing=missing, rule=rule, payees=None)
+
+
+def _elsewhere(rules: Grammar, text: str) -> Evidence | None:
+    """An account of somebody's that nobody knows, where the money is to go there: "to her other account"."""
+    units = rules.units(text)
+    for at in range(_NEAR, len(units.words)):
+        end = rules.accounts.elsewhere.longest(units.words, at)[0]
+        if end > at and not rules.words.onto.isdisjoint(units.words[at - _NEAR : at]):
+            start, stop = units.starts[at], units.ends[end - 1]
+            return Evidence(start, stop, text[start:stop], rules.accounts.rule("two_receivers"))
+    return None
 
 
 def another_than(heard: Annotation, found: Understood) -> Understood | None:

@@ -147,8 +147,19 @@ def refused(parts: SelfRepair) -> Understood | None:
             return parts.one
         rest = parts.read(end, cut.stop)
         if rest is not None and rest.then is None and rest.intent in TOLD_ALONE and not kinds(rest) & kinds(parts.one):
+            if rest.slots.source is not None and (kept := _kept(parts)) is not None:
+                return replace(parts.one, unread=(*parts.one.unread, kept))
             return merged(parts.one, rest, parts.rule("refused"))
     return None
+
+
+def _kept(parts: SelfRepair) -> Evidence | None:
+    """What may be to stay where it is: "leave a thousand in checking"."""
+    text, cut = parts.heard.transcript.text, parts.cut
+    words = parts.rules.units(text[cut.mark : cut.start]).words
+    if not any(parts.rules.accounts.keeping.scan(words, at) for at in range(len(words))):
+        return None
+    return Evidence(cut.mark, cut.stop, text[cut.mark : cut.stop], parts.rule("refused"))
 
 
 def _follows(parts: SelfRepair, named: dict[str, Slot[Any]]) -> bool:

@@ -42,6 +42,7 @@ class Accounts:
     spaced: bool
     before: frozenset[tuple[str, ...]]
     behind: Trie
+    elsewhere: Trie
     since: Trie
     until: Trie
     ending: Trie
