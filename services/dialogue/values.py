@@ -18,6 +18,8 @@ from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, m
 
 EVERY: Final = -2
 """A choice that is all of what was offered, or with nothing offered all that there are."""
+_PAID_LAST: Final = -3
+"""A choice of the one of those offered who was paid last."""
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -226,6 +228,8 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
         cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
         return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
+    if number == _PAID_LAST:
+        index = _paid_last(choices, facts)
     if not 0 <= index < len(choices):
         return missed(state, facts)
     chosen = _with(task, state.asked, choices[index], facts)
@@ -233,6 +237,13 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
         besides = replace(heard, slots=replace(heard.slots, choice=None), unresolved=(), payees=None, rejected=())
         chosen = merged(chosen, besides, dialogue_rules().choices)
     return advance(state.memory.missed(0), chosen, facts)
+
+
+def _paid_last(choices: tuple[str, ...], facts: Facts) -> int:
+    """Where that one stands who was paid last of those who were offered; −1 where there is none."""
+    paid = [(payee.last_paid, at) for at, id_ in enumerate(choices) if (payee := facts.payees.get(PayeeId(id_)))]
+    days = sorted(((day, at) for day, at in paid if day is not None), reverse=True)
+    return days[0][1] if days and days[0][0] not in {day for day, _ in days[1:]} else -1
 
 
 def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:
