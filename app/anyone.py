@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel, ConfigDict
 
 from rules.load import RuleFile, load
+from rules.locales import unsupported
 from schemas.banking import Account, Bill, Card, CustomerProfile, Limits
-from schemas.errors import UnsupportedLocale
 from schemas.ids import AccountId, BillId, CardId, Locale, PayeeId
 from schemas.money import Money
 
@@ -35,7 +35,7 @@ def anyone(locale: Locale, as_of: datetime) -> CustomerProfile:
     """The profile of nobody in particular. Raises UnsupportedLocale."""
     known = load("qa/anyone.yaml", AnyoneRules).locales.get(locale)
     if known is None:
-        raise UnsupportedLocale("no rules for this locale")
+        raise unsupported()
     held = Money(known.balance, known.currency)
     due_on = (as_of + timedelta(days=7)).date()
     return CustomerProfile(

@@ -18,6 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosedOK
 
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
+from schemas.errors import BadInput, DependencyFailed, Unauthenticated
 from services.audio.codec import decode, encode_pcm16
 from services.audio.resample import StreamResampler
 
@@ -214,8 +215,28 @@ async def line(
             await asyncio.gather(*sending, return_exceptions=True)
 
 
+def reach(base: str) -> None:
+    """Raises BadInput, DependencyFailed where no gateway at that address is ready for callers."""
+    if not base.startswith(("http://", "https://")):
+        raise BadInput("a gateway's address begins with http:// or https://")
+    try:
+        httpx.get(f"{base.rstrip('/')}/readyz").raise_for_status()
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        raise DependencyFailed(f"no gateway is ready at that address ({type(error).__name__})") from error
+
+
 async def demo_token(base: str, customer: str) -> str:
     """A demo customer's token. Raises httpx.HTTPError where the service issues none."""
     async with httpx.AsyncClient(base_url=base) as client:
         answer = await client.post("/demo/token", params={"customer": customer})
         return str(answer.raise_for_status().json()["access_token"])
+
+
+async def granted(base: str, customer: str) -> str:
+    """The same for a person at a terminal. Raises Unauthenticated where the service issues none, DependencyFailed."""
+    try:
+        return await demo_token(base, customer)
+    except httpx.HTTPStatusError as error:
+        raise Unauthenticated("the gateway issues no demo tokens; `replay` takes others by --token") from error
+    except httpx.HTTPError as error:
+        raise DependencyFailed(f"no gateway: {type(error).__name__}") from error

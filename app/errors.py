@@ -1,7 +1,7 @@
 """Errors at the HTTP edge: every one leaves as the tree's status, its stable code, and nothing personal."""
 
 import logging
-from collections.abc import Sequence
+from itertools import islice
 from typing import Any, Final
 
 from fastapi import FastAPI, Request
@@ -10,6 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 
+from schemas.amiss import faults
 from schemas.errors import (
     BadInput,
     DependencyFailed,
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 
 IDENTITY: Final = (Unauthenticated, MissingScope, RateLimited, DependencyFailed)
 """What a route that asks for a credential may answer."""
+NO_ROUTE: Final = "no such route"
 MAX_PLACES: Final = 8
 """Places that a refusal names."""
 
@@ -75,12 +77,12 @@ def install(app: FastAPI, metrics: Metrics) -> None:
 
     async def invalid(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
-        places = sorted({_place(item["type"], item["loc"]) for item in error.errors()})
-        return answer(BadInput("invalid: " + ", ".join(places[:MAX_PLACES])))
+        return answer(BadInput("; ".join(islice(faults(error.errors()), MAX_PLACES))))
 
     async def framework(_: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        ours = NotFound("no such route") if error.status_code == NotFound.http_status else BadInput("not served so")
+        allowed = (error.headers or {}).get("Allow", "")
+        ours = NotFound(NO_ROUTE) if error.status_code == NotFound.http_status else BadInput(f"send {allowed}")
         metrics.error(ours.code)
         return _response(ours, error.status_code, dict(error.headers or {}))
 
@@ -92,9 +94,3 @@ def install(app: FastAPI, metrics: Metrics) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, framework)
     app.add_exception_handler(Exception, unforeseen)
-
-
-def _place(kind: str, loc: Sequence[int | str]) -> str:
-    """Where a request is wrong, by our own names alone: a field that we do not know is the client's word."""
-    known = loc[:-1] if kind == "extra_forbidden" else loc
-    return ".".join(str(part) for part in known)

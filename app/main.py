@@ -3,7 +3,7 @@
 import base64
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -14,6 +14,7 @@ from fastapi.staticfiles import StaticFiles
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnect
 
 from app import errors, openapi
 from app.auth.client_secrets import PREFIX, ClientSecrets
@@ -41,6 +42,7 @@ from app.transports.telephone.carriers import Credential
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.web import CarrierClient
 from app.version import VERSION
+from schemas.errors import NotFound
 from schemas.ids import CallId
 from services.ports import Clock
 
@@ -83,7 +85,13 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
         app.include_router(demo.router(gateway, gateway.issuer))
         app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")
         app.add_api_route("/", lambda: RedirectResponse("/console/"), include_in_schema=False)
+    app.add_api_websocket_route("/{path:path}", _no_such_call)  # last: whatever is called by another name
     return app
+
+
+async def _no_such_call(socket: WebSocket) -> None:
+    with suppress(RuntimeError, WebSocketDisconnect):
+        await socket.send_denial_response(errors.error_response(NotFound(errors.NO_ROUTE)))
 
 
 class _Secured:

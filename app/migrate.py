@@ -34,7 +34,9 @@ async def migrate(store: Store, scripts: Path = MIGRATIONS) -> None:
             f"the database at {store.place} was made by another version of tellerline: {error}"
         ) from error
     except StoreUnavailable as error:
-        raise ConfigInvalid(f"the database at {store.place} can't be used: {why(error) or error}") from error
+        raise ConfigInvalid(
+            f"TELLERLINE_DATABASE_URL: the database at {store.place} can't be used: {why(error) or error}"
+        ) from error
 
 
 def why(error: StoreUnavailable) -> str:

@@ -24,6 +24,13 @@ CREDENTIALS: Final = (
 """For the document alone: `app.auth` is what checks a credential. Either of them will do."""
 
 _PLACE: Final = "#/components/schemas/{model}"
+_SLOW: Final = {
+    "408": {
+        "description": "timed_out",
+        "content": {"application/json": {"schema": {"$ref": _PLACE.format(model="ErrorOut")}}},
+    }
+}
+"""What is answered to a body that comes too slowly, before any route sees it."""
 _READ_BY_US: Final[dict[str, type[BaseModel]]] = {}
 """Models of bodies that the framework does not read, by name."""
 
@@ -58,6 +65,8 @@ def _ours(document: dict[str, Any]) -> dict[str, Any]:
             answers = operation["responses"]
             if _OWN[0] in str(answers.get("422")):
                 del answers["422"]
+            if "requestBody" in operation:
+                answers |= _SLOW
     schemas = document["components"]["schemas"]
     for name in _OWN:
         schemas.pop(name, None)

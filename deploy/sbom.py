@@ -41,6 +41,8 @@ _SPELT: Final = {
 
 def main(locks: list[str]) -> int:
     """The command line."""
+    if absent := [lock for lock in locks if not Path(lock).is_file()]:
+        sys.exit(f"no file {', '.join(absent)}: {__doc__}")
     names = sorted({_plain(name) for lock in locks for name, _ in _LOCKED.findall(Path(lock).read_text())})
     if not names:
         sys.exit(__doc__)

@@ -7,6 +7,7 @@ Paths are relative to the rules folder: `load("normalize/en-US/money.yaml", Mone
 import hashlib
 from collections.abc import Hashable
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -14,6 +15,7 @@ import orjson
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from schemas.amiss import faults
 from schemas.errors import RulesInvalid
 from schemas.ids import Locale, RuleId
 
@@ -84,8 +86,7 @@ def _parsed(text: bytes, path: str, model: type[M]) -> M:
 def _said(error: Exception) -> str:
     """What is wrong with a file, in a line: where, and what was expected."""
     if isinstance(error, ValidationError):
-        wrong = error.errors(include_url=False, include_input=False)[:MAX_FAULTS]
-        return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'the file'}: {item['msg']}" for item in wrong)
+        return "; ".join(islice(faults(error, own_file=True), MAX_FAULTS))
     return " ".join(str(error).split())
 
 

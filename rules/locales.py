@@ -5,6 +5,7 @@ from functools import lru_cache
 from rules.load import RuleFile, exists, load, locales
 from schemas.errors import UnsupportedLocale
 from schemas.ids import Locale
+from schemas.money import exponent
 
 
 class LocaleRules(RuleFile):
@@ -14,6 +15,11 @@ class LocaleRules(RuleFile):
     name: str
     currency: str
     spaced: bool = True  # words are separated by spaces
+
+    @property
+    def digits(self) -> int:
+        """Of how many a smallest part of its currency is told."""
+        return exponent(self.currency)
 
 
 def known(tag: str | None) -> Locale | None:
@@ -26,8 +32,13 @@ def locale_rules(locale: Locale) -> LocaleRules:
     """The data of a locale, looked for once. Raises UnsupportedLocale where none exist."""
     path = f"locales/{locale}.yaml"
     if not locale.replace("-", "").isalnum() or not exists(path):
-        raise UnsupportedLocale("no rules for this locale")
+        raise unsupported()
     return load(path, LocaleRules)
+
+
+def unsupported() -> UnsupportedLocale:
+    """What to say of a locale that has no rules: which have."""
+    return UnsupportedLocale(f"no rules for this locale: write one of {', '.join(locales())}")
 
 
 def space(locale: Locale) -> str:

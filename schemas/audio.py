@@ -33,3 +33,7 @@ class AudioFormat:
     encoding: Encoding = Encoding.PCM16
     rate: int = SAMPLE_RATE
     channels: int = 1
+
+
+PCM16 = AudioFormat(Encoding.PCM16)
+"""Sound as it is within a call."""

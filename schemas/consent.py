@@ -25,6 +25,10 @@ class Awaited(StrEnum):
     CODE = "code"  # a one-time code is awaited
 
 
+ORDERS = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
+"""Orders that were read back."""
+
+
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What would be agreed to. `to` names it for good: a proposal's id, or what is offered.

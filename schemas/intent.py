@@ -41,6 +41,12 @@ class Intent(StrEnum):
 
 
 MONEY_MOVING = frozenset({Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
+READING = frozenset({Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP})
+"""What is only looked up."""
+TOLD_ALONE = frozenset({Intent.INFORM, Intent.CORRECT})
+"""Values that are no command."""
+COUNTED = MONEY_MOVING | TOLD_ALONE
+"""What becomes an order, or a part of one."""
 PROPOSING = "intents.learned@"
 """How the rule of what is only proposed begins."""
 
@@ -71,6 +77,18 @@ class SlotName(StrEnum):
     TOPIC = "topic"
 
 
+class Topic(StrEnum):
+    """What an order or a question is about that is no value; a template may give others, which only replies name."""
+
+    EXACT = "exact"  # an amount told by what only the caller knows
+    NOTE = "note"
+    REPEATED = "repeated"
+    CONDITIONAL = "conditional"
+    DROPPED = "dropped"  # one of several orders
+    RECEIVED = "received"  # what came into an account
+    SENT = "sent"  # whom the caller paid
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The caller's words behind a slot: code points of the transcript, and the rule that took them."""
@@ -79,6 +97,16 @@ class Evidence:
     end: int
     surface: str
     rule: RuleId
+
+    @classmethod
+    def of(cls, span: Span) -> "Evidence":
+        """What was found in them, by its own rule."""
+        return cls(span.start, span.end, span.surface, span.rule)
+
+    @classmethod
+    def naming(cls, match: PayeeMatch, rule: RuleId) -> "Evidence":
+        """Those that name a payee."""
+        return cls(match.start, match.end, match.heard, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +139,11 @@ class Slots:
     choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all of them
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
+    @property
+    def about(self) -> str:
+        """The topic; empty where there is none."""
+        return self.topic.value if self.topic is not None else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
@@ -123,6 +156,14 @@ class Annotation:
     spans: tuple[Span, ...] = ()
     payees: PayeeMatch | None = None
     laid_out: dict[object, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def evidence(self, start: int, end: int, rule: RuleId) -> Evidence:
+        """The words from one code point to another."""
+        return Evidence(start, end, self.transcript.text[start:end], rule)
+
+    def whole(self, rule: RuleId) -> Evidence:
+        """All of the words."""
+        return self.evidence(0, len(self.transcript.text), rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +228,11 @@ class Understood:
     consent: Consent | None = None
     doubted: tuple[SlotName, ...] = ()
     begun: bool = False
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is one command, or answer, and every word has its place in it."""
+        return not (self.then or self.unread or self.unresolved)
 
     @property
     def proposed(self) -> bool:

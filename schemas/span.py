@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Literal, Self
+from typing import Literal, Protocol, Self
 
 from pydantic import BaseModel, JsonValue
 
@@ -22,6 +22,12 @@ class SpanKind(StrEnum):
     DATE = "date"
     TIME = "time"
     PERCENT = "percent"
+
+
+DATED = frozenset({SpanKind.DATE, SpanKind.TIME})
+SUMS = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
+"""What may be an amount."""
+NUMBERS = SUMS | {SpanKind.DIGITS, SpanKind.PERCENT}
 
 
 class Ambiguity(StrEnum):
@@ -166,6 +172,23 @@ def amount_spans(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     """The spans that amounts are: money, or bare numbers only where no money was said."""
     money = tuple(span for span in spans if span.kind is SpanKind.MONEY)
     return money or tuple(span for span in spans if span.kind is SpanKind.NUMBER)
+
+
+class Placed(Protocol):
+    """What stands in a text, from one code point to another."""
+
+    @property
+    def start(self) -> int:
+        """The first."""
+
+    @property
+    def end(self) -> int:
+        """The one behind the last."""
+
+
+def overlap(one: Placed, two: Placed) -> bool:
+    """Whether two things stand on some of the same words."""
+    return one.start < two.end and two.start < one.end
 
 
 def amount_readings(span: Span, digits: int) -> tuple[MoneyValue, ...]:

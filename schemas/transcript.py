@@ -1,10 +1,13 @@
 """Transcripts: what the recogniser heard, with its alternatives."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 from schemas.ids import Locale
+
+PUNCTUATION = re.compile(r"[.,!?;:…。、！？]+")
 
 
 class Source(StrEnum):
@@ -13,6 +16,19 @@ class Source(StrEnum):
     SPEECH = "speech"
     TYPED = "typed"
     DTMF = "dtmf"
+
+
+class Decode(IntEnum):
+    """What sound is decoded for, the most urgent first."""
+
+    CONFIRMING = 0  # all that was said, which may answer a read-back
+    FINAL = 1  # all that was said
+    PARTIAL = 2  # what was said so far
+
+    @property
+    def final(self) -> bool:
+        """Whether it is of all that was said."""
+        return self is not Decode.PARTIAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from schemas.interpretation import Interpretation
 from schemas.payee import Payee
 from schemas.speech import SpokenChunk
 from schemas.stepup import Challenge
-from schemas.transcript import Onward, Transcript, Wordings
+from schemas.transcript import Decode, Onward, Transcript, Wordings
 from schemas.transfer import Owed, Proposal, TransferReceipt
 from schemas.turn import ReplyEvent, ReplyId
 
@@ -50,15 +50,13 @@ class Recognizer(Protocol):
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy.
 
-        Finals go before partials, and one that may answer a read-back (`confirming`) before everything. One of its
-        `wordings` is taken where its sound fits clearly best.
+        What is urgent goes first. One of a final's `wordings` is taken where its sound fits clearly best.
         """
 
     async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:

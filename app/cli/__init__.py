@@ -2,16 +2,53 @@
 
 import importlib
 import pkgutil
-import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from app.cli import _bench
 from app.version import VERSION
 from schemas.errors import BadInput, StoreUnavailable, TellerlineError
 
-main = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+
+class _Told(TyperGroup):
+    """What we know to go wrong is told in one line, with exit status 2; faults of ours in full."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Carry the command out."""
+        try:
+            return super().invoke(ctx)
+        except TellerlineError as error:
+            raise _told(error) from error
+        except OSError as error:
+            if error.filename is None:
+                raise
+            raise _told(BadInput(f"{error.filename}: {error.strerror}")) from error
+
+
+def _told(error: TellerlineError) -> typer.Exit:
+    said = f"tellerline: {error.code}: {error}{_why(error)}"
+    typer.echo(" ".join(said.split()), err=True)  # others' words have lines of their own
+    return typer.Exit(2)
+
+
+def _why(error: TellerlineError) -> str:
+    """What the database itself said, where it did."""
+    if not isinstance(error, StoreUnavailable):
+        return ""
+    from app.migrate import why
+
+    return f" ({said})" if (said := why(error)) else ""
+
+
+main = typer.Typer(
+    cls=_Told,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="A voice banking assistant: the service, its bank's customers, its recordings, its measurements.",
+)
 
 
 def _register(package: str) -> None:
@@ -42,28 +79,5 @@ def _options(
 
 
 def run() -> None:
-    """The console script: what we know to go wrong is told in one line, with exit status 2; faults of ours in full."""
-    try:
-        main()
-    except TellerlineError as error:
-        sys.exit(_told(error))
-    except OSError as error:
-        if error.filename is None:
-            raise
-        sys.exit(_told(BadInput(str(error))))
-
-
-def _told(error: TellerlineError) -> int:
-    print(
-        *f"tellerline: {error.code}: {error}{_why(error)}".split(), file=sys.stderr
-    )  # others' words have lines of their own
-    return 2
-
-
-def _why(error: TellerlineError) -> str:
-    """What the database itself said, where it did."""
-    if not isinstance(error, StoreUnavailable):
-        return ""
-    from app.migrate import why
-
-    return f" ({said})" if (said := why(error)) else ""
+    """The console script."""
+    main()

@@ -163,8 +163,10 @@ def _as_utf8(file: Path, first: bytes) -> bytes:
 
 
 def _said(fault: "ErrorDetails") -> str:
+    from schemas import amiss
+
     place = ".".join(map(str, fault["loc"][1:])) or "line"
-    return f"{place}: {fault['msg'].removeprefix('Value error, ')}"
+    return f"{place}: {amiss.fault(fault, own_file=True)}"
 
 
 def _tell(faults: "list[LineFault]") -> None:

@@ -4,13 +4,15 @@ from typing import Annotated
 
 import typer
 
+from app.qa.options import RunningService
+
 
 def register(main: typer.Typer) -> None:
     """Add the subcommand."""
 
     @main.command()
     def demo(
-        url: Annotated[str | None, typer.Option(help="a running demo service; one is started without")] = None,
+        url: RunningService = None,
         call: Annotated[list[str] | None, typer.Option(help="play this call alone; may be repeated")] = None,
     ) -> None:
         """Play recorded calls through the service and show what happened. Exit 0 when all went as expected."""

@@ -29,6 +29,8 @@ def register(main: typer.Typer) -> None:
         at_most: Annotated[int, typer.Option(help="On Ray: recognisers where many call.", min=1)] = 1,
     ) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
+        if on is ServingEngine.PROCESS and max(gateways, recognizers, at_most) > 1:
+            raise ConfigInvalid("--gateways, --recognizers and --at-most are Ray's: write --on ray with them")
         gc.disable()  # what is imported stays; `kept_for_good` turns collection on again
         if on is ServingEngine.PROCESS:
             _here()

@@ -18,7 +18,7 @@ from app.settings import read_settings
 from schemas.audio import Samples
 from schemas.errors import NotReady
 from schemas.ids import Locale
-from schemas.transcript import Onward, Transcript
+from schemas.transcript import Decode, Onward, Transcript
 from services.asr import load
 from services.asr.load import BUNDLED, WAITING_PER_WORKER
 
@@ -54,15 +54,15 @@ class RecognizerReplica:
         with ThreadPoolExecutor(1) as aside:  # a loop runs here already
             aside.submit(asyncio.run, self._made.warm_up()).result()
 
-    async def transcribe(self, samples: Samples, locale: Locale, *, final: bool, confirming: bool) -> Transcript:
+    async def transcribe(self, samples: Samples, locale: Locale, decode: Decode) -> Transcript:
         """As the port says."""
-        return await self._made.transcribe(samples, locale, final=final, confirming=confirming)
+        return await self._made.transcribe(samples, locale, decode)
 
     async def odds(
-        self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool
+        self, samples: Samples, heard: Transcript, others: Sequence[str], *, decode: Decode
     ) -> tuple[float, ...]:
         """How well the sound fits each of `others`."""
-        return await self._made.odds(samples, heard, others, confirming=confirming)
+        return await self._made.odds(samples, heard, others, decode=decode)
 
     async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
         """As the port says."""

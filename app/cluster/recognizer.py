@@ -11,7 +11,7 @@ from ray.serve.exceptions import BackPressureError, DeploymentUnavailableError
 from schemas.audio import Samples
 from schemas.errors import Busy, RecognizerUnavailable, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Onward, Transcript, Wordings
+from schemas.transcript import Decode, Onward, Transcript, Wordings
 from services.asr.named import told_by_sound
 from services.asr.scheduler import RETRY_AFTER_S
 
@@ -34,9 +34,8 @@ class HandleRecognizer:
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy, TooLarge."""
@@ -44,11 +43,11 @@ class HandleRecognizer:
             raise RecognizerUnavailable("the recogniser is closed")
         try:
             async with asyncio.timeout(self._patience_s):
-                heard = await self._asked(self._handle.transcribe, samples, locale, final=final, confirming=confirming)
+                heard = await self._asked(self._handle.transcribe, samples, locale, decode)
         except TimeoutError:
             raise RecognizerUnavailable("no recogniser answered in time") from None
-        weigh = partial(self._odds, samples, heard, confirming=confirming)
-        return await told_by_sound(heard, wordings if final else None, weigh)
+        weigh = partial(self._odds, samples, heard, decode=decode)
+        return await told_by_sound(heard, wordings if decode.final else None, weigh)
 
     async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
         """As the port says; None where no recogniser tells in time."""
@@ -73,19 +72,17 @@ class HandleRecognizer:
         await self._handle.shutdown_async()
 
     async def _odds(
-        self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool
+        self, samples: Samples, heard: Transcript, others: Sequence[str], *, decode: Decode
     ) -> tuple[float, ...]:
         """None where no recogniser tells in time: what was heard stands."""
         try:
             async with asyncio.timeout(self._patience_s):
-                found: tuple[float, ...] = await self._asked(
-                    self._handle.odds, samples, heard, others, confirming=confirming
-                )
+                found: tuple[float, ...] = await self._asked(self._handle.odds, samples, heard, others, decode=decode)
         except (TimeoutError, TellerlineError):
             return ()
         return found
 
-    async def _asked(self, what: Any, *given: object, **more: bool) -> Any:
+    async def _asked(self, what: Any, *given: object, **more: object) -> Any:
         """What one of the replicas answers."""
         while True:
             answer = what.remote(*given, **more)

@@ -14,7 +14,7 @@ from typing import Final
 import httpx
 from rich.console import Console
 
-from app.client import Event, Line, demo_token, heard_out, line, session
+from app.client import Event, Line, granted, heard_out, line, session
 from app.demo.manifest import FOLDER, DemoUtterance, RecordedCall, manifest
 from app.demo.show import SpokenLength, show
 from schemas.audio import Samples
@@ -161,7 +161,7 @@ def _chosen(only: list[str] | None) -> list[RecordedCall]:
 
 
 async def _play(base: str, call: RecordedCall, console: Console) -> list[str]:
-    return await play(base, call, await demo_token(base, call.customer), console)
+    return await play(base, call, await granted(base, call.customer), console)
 
 
 def run(*, url: str | None = None, only: list[str] | None = None) -> bool:

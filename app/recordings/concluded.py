@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from app.recordings.files import RecordedMove, RecordedSlot
-from schemas.banking import TransferOrder, TransferState
+from schemas.banking import TransferState
 from schemas.decision import Answer, Clarify, Confirm, Decision, Handoff, Refuse
 from schemas.ids import ProposalId
 from schemas.intent import Slots
@@ -13,7 +13,7 @@ from schemas.turn import Decided, HandedOff, PayeesMatched, ReadBackReady, Reply
 
 MAY_HAVE_MOVED: Final = frozenset({TransferState.SUCCEEDED, TransferState.SUBMITTING, TransferState.UNKNOWN})
 _DIGITS: Final = 4
-_LOST: Final = RecordedMove(amount_minor=0, currency="XXX")
+LOST: Final = RecordedMove(amount_minor=0, currency="XXX")
 """What was booked where the call never saw its proposal."""
 
 
@@ -79,17 +79,7 @@ def _money(
     proposal, booked = None, []
     for event in events:
         if isinstance(event, ReadBackReady):
-            proposal = proposals[event.proposal.id] = _move(event.proposal.order)
+            proposal = proposals[event.proposal.id] = RecordedMove.of(event.proposal.order)
         elif isinstance(event, TransferMoved) and event.receipt.state in MAY_HAVE_MOVED:
-            booked.append(proposals.get(event.receipt.proposal, _LOST))
+            booked.append(proposals.get(event.receipt.proposal, LOST))
     return proposal, tuple(booked)
-
-
-def _move(order: TransferOrder) -> RecordedMove:
-    return RecordedMove(
-        amount_minor=order.amount.minor,
-        currency=order.amount.currency,
-        payee=order.payee_id,
-        to_account=order.to_account,
-        source=order.source,
-    )

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from app.recordings.sealed import SealedFolder
 from schemas.audio import SAMPLE_RATE, Samples
+from schemas.banking import TransferOrder
 from schemas.transcript import Source
 from services.record.audit_keys import AuditKeys
 
@@ -59,6 +60,17 @@ class RecordedMove(BaseModel):
     payee: str | None = None
     to_account: str | None = None
     source: str | None = None
+
+    @classmethod
+    def of(cls, order: TransferOrder) -> "RecordedMove":
+        """What an order would move."""
+        return cls(
+            amount_minor=order.amount.minor,
+            currency=order.amount.currency,
+            payee=order.payee_id,
+            to_account=order.to_account,
+            source=order.source,
+        )
 
 
 class RecordedTurn(BaseModel):

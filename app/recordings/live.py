@@ -14,7 +14,7 @@ from schemas.audio import Samples
 from schemas.errors import StoreUnavailable, TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
-from schemas.transcript import Onward, Transcript, Wordings
+from schemas.transcript import Decode, Onward, Transcript, Wordings
 from schemas.turn import ReplyEvent, ReplyId
 from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
@@ -117,15 +117,12 @@ class _RecordedRecognizer:
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
-        transcript = await self._inner.transcribe(
-            samples, locale, final=final, confirming=confirming, wordings=wordings
-        )
-        return self._shelf.put(transcript, samples) if final else transcript
+        transcript = await self._inner.transcribe(samples, locale, decode, wordings=wordings)
+        return self._shelf.put(transcript, samples) if decode.final else transcript
 
     async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
         return await self._inner.onward(samples, heard)

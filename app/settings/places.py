@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 
 MAX_PORT: Final = 65_535
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _DRIVERS: Final = {"postgres": "postgresql+asyncpg", "postgresql": "postgresql+asyncpg"}
 _SSL: Final = frozenset({"disable", "allow", "prefer", "require", "verify-ca", "verify-full"})
 _HOST: Final = re.compile(r"\w([\w-]*\w)?(\.\w([\w-]*\w)?)*\.?")
@@ -61,7 +61,7 @@ def address(text: str) -> str:
 def in_the_clear(text: str) -> bool:
     """Whether an address is not encrypted and of another machine."""
     parts = urlsplit(text)
-    return parts.scheme == "http" and parts.hostname not in _LOOPBACK
+    return parts.scheme == "http" and parts.hostname not in LOOPBACK
 
 
 def base(text: str) -> str:

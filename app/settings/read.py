@@ -12,11 +12,12 @@ from rapidfuzz import process
 from app.settings import checks, files, together
 from app.settings.checks import PREFIX
 from app.settings.fields import Environment, SettingFields
+from schemas import amiss
 from schemas.errors import ConfigInvalid
 
 OTHERS: Final = frozenset({"TELLERLINE_DOCTOR_KEY", "TELLERLINE_TEST_POSTGRES", "TELLERLINE_TOKEN"})
 """Names with our prefix that are no setting of the gateway."""
-_WORDS: Final = {"dict_type": "write a JSON object", "tuple_type": "write a JSON list", "string_type": "write a text"}
+_WORDS: Final = {"dict_type": "write a JSON object", "tuple_type": "write a JSON list"}
 
 
 class Settings(SettingFields):
@@ -78,4 +79,4 @@ def _said(fault: ErrorDetails) -> str:
     field, *inside = fault["loc"] or ("",)
     name = field if str(field).isupper() else f"{PREFIX}{str(field).upper()}"
     place = "".join(f"[{part}]" for part in inside if isinstance(part, int))  # names may be secrets in the wrong place
-    return f"{name}{place}: {_WORDS.get(fault['type']) or fault['msg'].removeprefix('Value error, ')}"
+    return f"{name}{place}: {_WORDS.get(fault['type']) or amiss.fault(fault)}"

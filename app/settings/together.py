@@ -97,8 +97,10 @@ def _folders(settings: SettingFields) -> Iterator[str]:
 
 def _shadowed(settings: SettingFields) -> Iterator[str]:
     """What differs is kept where recordings are."""
-    if settings.shadowed and not settings.recording_days:
-        yield "TELLERLINE_SHADOW_… needs TELLERLINE_RECORDING_DAYS: what differs is kept beside the recorded turn"
+    other = [name for name in ("asr_model", "rules", "tree", "extraction_url") if getattr(settings, f"shadow_{name}")]
+    if other and not settings.recording_days:
+        theirs = ", ".join(f"{PREFIX}SHADOW_{name.upper()}" for name in other)
+        yield f"{theirs}: needs TELLERLINE_RECORDING_DAYS, since what differs is kept beside the recorded turn"
     named = (("RULES", settings.shadow_rules, "load.py"), ("TREE", settings.shadow_tree, "app/__init__.py"))
     for name, folder, has in named:
         if folder is not None and not (folder / has).is_file():

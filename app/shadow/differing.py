@@ -15,7 +15,8 @@ READ_BACK: Final = "read back"
 BOOKED: Final = "booked"
 _ANSWERED: Final = frozenset({"outcome", "reply"})
 """What depends on documents, models that answer, and movements: the other has none of the live ones."""
-_NEEDS_HISTORY: Final = frozenset({Intent.RECENT_TRANSACTIONS})
+NEEDS_HISTORY: Final = frozenset({Intent.RECENT_TRANSACTIONS})
+"""What is told depends on movements that no snapshot has."""
 _PLAIN: Final = ("intent", "route", "decision", "outcome", "reply", "payee")
 
 Differs = dict[str, tuple[JsonValue, JsonValue]]
@@ -52,7 +53,7 @@ def differences(here: RecordedTurn, there: RecordedTurn) -> Differs:
     found: Differs = {}
     if _sounds(here.text) != _sounds(there.text):
         found[HEARD] = here.text, there.text
-    answered = here.route == Route.QNA or here.intent in _NEEDS_HISTORY
+    answered = here.route == Route.QNA or here.intent in NEEDS_HISTORY
     for name in _PLAIN:
         pair = getattr(here, name), getattr(there, name)
         if pair[0] != pair[1] and not (answered and name in _ANSWERED):

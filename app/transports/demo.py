@@ -12,12 +12,11 @@ from app.auth.demo import DemoIssuer
 from app.auth.principal import Scope
 from app.bootstrap import Gateway
 from app.errors import documented
+from app.settings.places import LOOPBACK
 from rules.bank import DemoCustomer
 from schemas.errors import BadInput, NotAllowed, NotFound
 from schemas.ids import CustomerId
 
-HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-"""What a browser on the same machine calls us; a stranger's page that resolves its own name to us has that name."""
 _HOST: Final = re.compile(r"(?P<name>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?")
 Subject = Annotated[str, Query(max_length=64)]
 
@@ -60,7 +59,7 @@ def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
     async def token(customer: Subject) -> Token:
         """An access token of a demo customer."""
         if customer not in customers:
-            raise NotFound("no such demo customer")
+            raise NotFound("no such demo customer: /demo/customers lists them")
         return Token(access_token=issuer.token(customer, [Scope.CALL], gateway.clock.now(), gateway.clock))
 
     @routes.post("/staff", responses=refused)
@@ -74,7 +73,7 @@ def router(gateway: Gateway, issuer: DemoIssuer) -> APIRouter:
         """The newest one-time code on a demo customer's phone."""
         shown = gateway.phone.shown(CustomerId(customer)) if gateway.phone else None
         if shown is None:
-            raise NotFound("no code on this phone")
+            raise NotFound("no code on this phone: one comes once a call asks for it")
         return Code(code=shown)
 
     return routes
@@ -93,7 +92,7 @@ def _local(neighbours: Sequence[IPv4Network | IPv6Network]) -> Callable[[Request
         peer = request.client.host if request.client else ""
         if not any(ip_address(peer) in network for network in neighbours):
             raise NotAllowed("the demo speaks to its own machine alone")
-        if _name(host) not in HERE or (origin is not None and origin.partition("://")[2] != host):
+        if _name(host) not in LOOPBACK or (origin is not None and origin.partition("://")[2] != host):
             raise NotAllowed("the demo speaks to its own pages alone")
 
     return check

@@ -30,6 +30,7 @@ from schemas.errors import (
 from schemas.ids import CallId, Locale
 from schemas.json_names import DOUBLED, doubled_name
 from schemas.text import TextIn, TextOut
+from schemas.transcript import Decode
 from services.observability import Stamp, Stamps
 from services.timing import within
 
@@ -106,7 +107,7 @@ def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> No
                 samples = await uploads.decode(body, request.headers.get("content-type", ""), rate)
                 path = await _path(gateway, principal, None)
                 with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
-                    heard = await gateway.recognizer.transcribe(samples, spoken, final=True, wordings=path.wordings)
+                    heard = await gateway.recognizer.transcribe(samples, spoken, Decode.FINAL, wordings=path.wordings)
             heard, decision = await run_in_threadpool(path.hear, heard)
         stamps.mark(Stamp.RESPONSE_SENT)
         return UtteranceOut(
@@ -152,7 +153,8 @@ def parsed(model: type[Body], body: bytes) -> Body:
     try:
         read = model.model_validate_json(body)
     except ValidationError as error:
-        wrong = [{"type": item["type"], "loc": ("body", *item["loc"])} for item in error.errors()]
+        found = error.errors(include_url=False, include_input=False)
+        wrong = [item | {"loc": ("body", *item["loc"])} for item in found]
         raise RequestValidationError(wrong) from None
     if doubled_name(body) is not None:
         raise BadInput(DOUBLED)

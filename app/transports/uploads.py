@@ -60,7 +60,7 @@ class Uploads:
             return await run_in_threadpool(read_raw, body, form)
         if media_type.startswith("audio/") or media_type in {"", "application/octet-stream", "application/ogg"}:
             return await self._decoders.decode(body)
-        raise UnsupportedAudio("the media type is not audio")
+        raise UnsupportedAudio(f"write one as Content-Type: {', '.join((*FILE_TYPES, *RAW_TYPES))}")
 
 
 async def _arriving(request: Request) -> AsyncIterator[bytes]:

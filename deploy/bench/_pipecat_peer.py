@@ -34,6 +34,7 @@ from app.client import Microphone
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance, load, some, utterances
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import Locale
+from schemas.transcript import Decode
 from services.asr import load as load_recognizer
 from services.ports import Recognizer
 
@@ -56,7 +57,7 @@ class OurRecognizer(SegmentedSTTService):
     async def run_stt(self, audio: bytes) -> AsyncGenerator[Frame, None]:
         """Decode a segment."""
         samples = np.frombuffer(audio, dtype="<i2").astype(np.float32) / 32768
-        heard = await self._recognizer.transcribe(samples, self._locale, final=True)
+        heard = await self._recognizer.transcribe(samples, self._locale, Decode.FINAL)
         if heard.text:
             yield TranscriptionFrame(heard.text, "caller", time_now_iso8601())
 

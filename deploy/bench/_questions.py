@@ -1,27 +1,34 @@
 """Questions for the answer benchmarks: answerable ones with the passages that answer, and ones nothing answers."""
 
 from pathlib import Path
+from typing import Annotated, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 
 class _QuestionsPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Answerable(_QuestionsPart):
+class Answerable(NamedTuple):
     """A question and the ids of the passages that answer it."""
 
     q: str
-    passages: list[str] = Field(alias="in", min_length=1)
+    passages: tuple[str, ...]
+
+
+def _answerable(written: str) -> tuple[Answerable, ...]:
+    """Of each line the question, and behind => its passages. Raises ValueError."""
+    parts = [line.split(" => ") for line in written.splitlines()]
+    return tuple(Answerable(question, tuple(passages.split(", "))) for question, passages in parts)
 
 
 class Half(_QuestionsPart):
     """One part of a language's questions."""
 
-    answerable: list[Answerable]
-    unanswerable: list[str]
+    answerable: Annotated[tuple[Answerable, ...], BeforeValidator(_answerable)]
+    unanswerable: Annotated[tuple[str, ...], BeforeValidator(str.splitlines)]
 
 
 class Questions(_QuestionsPart):

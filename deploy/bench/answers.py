@@ -10,6 +10,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.bench._calls.heard_by import HeardBy
 from deploy.reporting import percentile, publish
 
@@ -23,7 +24,7 @@ A_CALL_S: Final = 8.0
 
 def bench(  # noqa: PLR0913, PLR0917 - one for each option
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
+    url: RunningService = None,
     locale: Annotated[str, typer.Option(help="Answers in this language alone.")] = "",
     kind: Annotated[str, typer.Option(help="Answers of this kind alone: plain, refusal, courtesy …")] = "",
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,

@@ -17,13 +17,13 @@ from deploy.bench._asr.audio import line, phantoms, stretches, telephone
 from deploy.bench._asr.score import Recognition, SpokenCase, missed, scores
 from deploy.bench._asr.speed import speed
 from deploy.bench._asr.spread import spread
+from deploy.bench.cases.waiting import CUSTOMERS
 from deploy.reporting import percentile, publish
 from schemas.audio import SAMPLE_RATE, Samples
+from schemas.transcript import Decode
 from services.ports import Recognizer
 
 DEFAULT_DATA: Final = Path("tests/data/asr")
-CUSTOMERS: Final = {"en": "alex-morgan", "ja": "takahashi-misaki"}
-"""Demo customers, by whose payees and accounts out-of-domain speech is understood."""
 
 
 def cases(folder: Path) -> list[SpokenCase]:
@@ -42,7 +42,7 @@ def hear(found: Sequence[SpokenCase], recognizer: Recognizer, progress: Callable
             samples = read_file(case.path.read_bytes())
             ways = ("clean", samples), ("line", line(samples)), ("phone", telephone(samples, seed=number))
             for condition, sound in ways:
-                transcript = await recognizer.transcribe(sound, LOCALES[case.lang], final=True)
+                transcript = await recognizer.transcribe(sound, LOCALES[case.lang], Decode.FINAL)
                 heard.append(Recognition(case, condition, transcript.text, transcript.decode_ms, transcript.hypotheses))
             progress()
         return heard
@@ -74,7 +74,7 @@ def phantom_words(recognizer: Recognizer, sounds: Mapping[str, Samples], name: s
             text
             for samples in sounds.values()
             for locale in LOCALES.values()
-            if (text := (await recognizer.transcribe(samples, locale, final=True)).text)
+            if (text := (await recognizer.transcribe(samples, locale, Decode.FINAL)).text)
         ]
 
     return {f"{name}_files": 2 * len(sounds), f"{name}_files_with_words": len(asyncio.run(each()))}

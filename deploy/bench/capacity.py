@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.reporting import publish
 from schemas.call import Patience
 
@@ -25,7 +26,7 @@ _WHOLE: Final = re.compile(r"\.(complete|courtesy)@")
 
 def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
+    url: RunningService = None,
     up_to: Annotated[int, typer.Option(help="No more calls at once than this.", min=1)] = 100,
     levels: Annotated[str, typer.Option(help="So many calls at once, one level after another.")] = LEVELS,
 ) -> None:

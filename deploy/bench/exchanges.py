@@ -18,7 +18,9 @@ _OWN: Final = 20
 
 
 def bench(
-    folders: Annotated[list[Path] | None, typer.Argument(help="folders with a YAML file each language")] = None,
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="folders with a YAML file each language", exists=True, file_okay=False)
+    ] = None,
     json: Annotated[Path | None, typer.Option(help="write the figures there")] = None,
     failures: Annotated[bool, typer.Option(help="list the seen lines that were not right")] = False,
     repeat: Annotated[int, typer.Option(help="plays of each for the text path's latency", min=0, max=50)] = 0,

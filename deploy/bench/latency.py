@@ -11,6 +11,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.bench import CHECKOUT
 from deploy.bench._calls.curve import write_curve
 from deploy.bench._calls.heard_by import HeardBy
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 def bench(  # noqa: PLR0913, PLR0917 - one for each option
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
+    url: RunningService = None,
     corpus: Annotated[Path | None, typer.Option(help="A corpus file, recordings in a folder of its name.")] = None,
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
 from app.migrate import migrate
 from app.qa.figures import Figure
+from app.qa.options import Database
 from deploy.bench._ledger.customer import bench_customer
 from deploy.bench._ledger.instant_bank import InstantBank
 from deploy.bench._ledger.phases import phases_of
@@ -68,7 +69,7 @@ def bench(
     transfers: Annotated[int, typer.Option(help="transfers a round", min=16)] = 1_000,
     concurrency: Annotated[int, typer.Option(help="workers at once", min=1, max=64)] = 16,
     rounds: Annotated[int, typer.Option(help="rounds of bare inserts and ledger in turn", min=1)] = 3,
-    database: Annotated[str, typer.Option(help="an empty PostgreSQL database; a private server unless given")] = "",
+    database: Database = "",
     json: Path | None = None,
 ) -> None:
     """Measure the ledger's own confirm (seal, limits, two commits) against two bare inserts, then with the sandbox."""

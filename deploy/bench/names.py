@@ -19,7 +19,7 @@ from deploy.bench.callers import VOICE
 from deploy.reporting import percentile, publish
 from schemas.ids import EN_US, PayeeId
 from schemas.payee import MatchOutcome, Payee, PayeeMatch
-from schemas.transcript import Transcript
+from schemas.transcript import Decode, Transcript
 from services.asr import load
 from services.payees import PayeeIndex
 from services.ports import Recognizer
@@ -119,9 +119,9 @@ async def _one(recognizer: Recognizer, said: SpokenName, voice: str) -> NameFoun
         return found
 
     begin = process_time()
-    heard = await recognizer.transcribe(samples, EN_US, final=True)
+    heard = await recognizer.transcribe(samples, EN_US, Decode.FINAL)
     alone = process_time()
-    told = await recognizer.transcribe(samples, EN_US, final=True, wordings=wordings)
+    told = await recognizer.transcribe(samples, EN_US, Decode.FINAL, wordings=wordings)
     spent = (process_time() - alone) - (alone - begin) if asked else 0.0
     return NameFound(_outcome(index, heard, said.name), _outcome(index, told, said.name), max(0.0, spent) * 1000)
 

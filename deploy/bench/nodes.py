@@ -26,9 +26,11 @@ def bench(
     calls: Annotated[int, typer.Option(help="Calls at once, each with a read-back.", min=2, max=200)] = 40,
 ) -> None:
     """Kill a gateway's process, then a whole node, under calls that wait for a yes; then have everyone say it."""
-    from deploy.bench._nodes.crossing import crossing
-    from deploy.bench._nodes.nodes import service_on_nodes
-
+    try:
+        from deploy.bench._nodes.crossing import crossing
+        from deploy.bench._nodes.nodes import service_on_nodes
+    except ModuleNotFoundError as error:
+        raise ConfigInvalid("Ray is not installed: `make ray` makes an environment with it") from error
     if reason := unavailable():
         raise ConfigInvalid(reason)
     names = [f"caller-{number}" for number in range(calls)]

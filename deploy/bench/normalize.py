@@ -71,10 +71,11 @@ class Score:
 
 
 def cases(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """The labelled cases of files, or of folders of JSONL files, large ones compressed."""
+    """The labelled cases of files, or of folders of JSONL files, large ones compressed; of their files' categories."""
     for path in paths:
         for file in sorted([*path.glob("*.jsonl"), *path.glob("*.jsonl.xz")]) if path.is_dir() else [path]:
-            yield from json_lines(file)
+            category = file.name.partition(".")[0]
+            yield from ({"cat": category} | case for case in json_lines(file))
 
 
 def same(kind: SpanKind, value: object, accepted: Sequence[object]) -> bool:

@@ -17,6 +17,7 @@ import orjson
 import typer
 
 from app.qa.figures import Figure
+from app.qa.options import RunningService
 from deploy.bench._calls.curve import Point, draw
 from deploy.reporting import percentile, publish
 from schemas.call import Patience
@@ -28,7 +29,7 @@ RATES: Final = ("false_cutoff_rate", "whole_cutoff_rate", "words_right_rate", "u
 
 def bench(
     json: Annotated[Path | None, typer.Option(help="Write the figures here.")] = None,
-    url: Annotated[str | None, typer.Option(help="A running service; one is started where none is named.")] = None,
+    url: RunningService = None,
     at_once: Annotated[int, typer.Option(help="Calls at a time.", min=1, max=256)] = 2,
     limit: Annotated[int, typer.Option(help="At most so many utterances of each kind; 0 for all.", min=0)] = 0,
     fixed: Annotated[int, typer.Option(help="The fixed silence, in ms.", min=60, max=5000)] = 500,

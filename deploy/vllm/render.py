@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from deploy.vllm.serving import HERE, Profile, load, shell
+from deploy.vllm.serving import HERE, Profile, load, names, shell
 
 GATEWAY_IMAGE = "tellerline:0.1.0"
 COMPOSE_FILE = HERE / "compose.gpu.yaml"
@@ -206,9 +206,12 @@ def current() -> str:
 def main(arguments: list[str]) -> None:
     """The command line."""
     what, *rest = arguments or ["help"]
+    known = names()
+    if strange := [name for name in rest if name.rpartition("=")[2] not in known]:
+        sys.exit(f"no profile {', '.join(strange)}: there are {', '.join(known)}")
     if what == "serve" and rest:
         print("\n".join(shell(load(name)) for name in rest))
-    elif what == "compose" and rest:
+    elif what == "compose" and rest and all("=" in pair for pair in rest):
         print(compose(dict(pair.split("=", 1) for pair in rest)), end="")
     elif what == "kubernetes" and rest:
         print("---\n".join(kubernetes(name) for name in rest), end="")

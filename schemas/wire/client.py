@@ -7,7 +7,7 @@ from pydantic import Field, RootModel, ValidationError
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 from schemas.wire.session import SessionPatch, Strict
-from schemas.wire.unreadable import faults
+from schemas.wire.unreadable import told
 
 MAX_MESSAGE: Final = 64 * 1024
 """Bytes of one WebSocket message, text or binary."""
@@ -140,8 +140,7 @@ def parse_client_event(message: str) -> ClientEvent:
         if doubled_name(message) is not None:
             raise MalformedMessage(DOUBLED)
         return event
-    kinds, places = faults(wrong, _NAMES)
-    raise MalformedMessage(f"{', '.join(kinds)} at {', '.join(sorted(at or 'the event' for at in places))}"[:400])
+    raise MalformedMessage(told(wrong, _NAMES)[0])
 
 
 _NAMES: Final = frozenset(

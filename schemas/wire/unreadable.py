@@ -1,20 +1,25 @@
 """What is wrong with a message that is no event, without repeating what was sent."""
 
 from collections.abc import Collection
+from typing import Final
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from schemas import amiss
 from schemas.errors import UnknownEvent
 
+MAX_SAID: Final = 400
+"""Characters of what is said to be wrong."""
 
-def faults(invalid: ValidationError, names: Collection[str]) -> tuple[list[str], list[str]]:
-    """The kinds of faults, and where they are by `names` alone; "" is the event itself. Raises UnknownEvent."""
+
+def told(invalid: ValidationError, names: Collection[str]) -> tuple[str, str]:
+    """What is wrong, and where first, by `names` alone; "" is the event itself. Raises UnknownEvent."""
     errors = invalid.errors(include_url=False, include_input=False)
-    if any(error["type"] == "union_tag_invalid" and not error["loc"] for error in errors):
-        raise UnknownEvent("an event type that the protocol does not have")
-    places = {".".join(str(at) for at in error["loc"] if isinstance(at, int) or at in names) for error in errors}
-    return sorted({error["type"] for error in errors}), sorted(places)
+    for error in errors:
+        if error["type"] == "union_tag_invalid" and not error["loc"]:
+            raise UnknownEvent(f"no event of the protocol: {amiss.fault(error)}")
+    return "; ".join(amiss.faults(errors, names))[:MAX_SAID], amiss.place(errors[0], names)
 
 
 def cause_of(message: str, most: int) -> str | None:

@@ -12,11 +12,11 @@ from rules.asr import asr_rules
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable, TellerlineError, TooLarge
 from schemas.ids import Locale, language
-from schemas.transcript import Hypothesis, Onward, Transcript, Wordings
+from schemas.transcript import Decode, Hypothesis, Onward, Transcript, Wordings
 from services.asr.decoder import Decoder
 from services.asr.guards import Guard
 from services.asr.named import told_by_sound
-from services.asr.scheduler import DecodePriority, DecodeScheduler
+from services.asr.scheduler import DecodeScheduler
 
 log = logging.getLogger(__name__)
 
@@ -36,9 +36,8 @@ class WhisperRecognizer:
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         """Decode `samples` (mono float32, 16 kHz). Raises RecognizerUnavailable, Busy, TooLarge."""
@@ -47,19 +46,17 @@ class WhisperRecognizer:
             raise RecognizerUnavailable(f"no checkpoint for {lang:.8}")
         if samples.size > LONGEST_S * SAMPLE_RATE:
             raise TooLarge(f"an utterance is at most {LONGEST_S:.0f} s long")
-        heard = await self._scheduler.run(
-            _priority(final, confirming), partial(self._decode, samples, locale, final=final)
-        )
-        weigh = partial(self.odds, samples, heard, confirming=confirming)
-        return await told_by_sound(heard, wordings if final else None, weigh)
+        heard = await self._scheduler.run(decode, partial(self._decode, samples, locale, final=decode.final))
+        weigh = partial(self.odds, samples, heard, decode=decode)
+        return await told_by_sound(heard, wordings if decode.final else None, weigh)
 
     async def odds(
-        self, samples: Samples, heard: Transcript, others: Sequence[str], *, confirming: bool = False
+        self, samples: Samples, heard: Transcript, others: Sequence[str], *, decode: Decode
     ) -> tuple[float, ...]:
         """How well the sound fits each of `others`: natural-log odds against what was `heard`; empty if not known."""
         decoder, texts = self._decoders[language(heard.locale)], (heard.text, *others)
         try:
-            found = await self._scheduler.run(_priority(True, confirming), partial(decoder.odds, samples, texts))
+            found = await self._scheduler.run(decode, partial(decoder.odds, samples, texts))
         except Exception as error:  # noqa: BLE001 - what was heard stands, whatever becomes of this
             log.warning("names were not weighed: %s", type(error).__name__)
             return ()
@@ -69,7 +66,7 @@ class WhisperRecognizer:
         """Whether the speaker goes on after what was `heard`. It is as urgent as a partial; None if not known."""
         decoder = self._decoders[language(heard.locale)]
         try:
-            return await self._scheduler.run(DecodePriority.PARTIAL, partial(decoder.onward, samples, heard.text))
+            return await self._scheduler.run(Decode.PARTIAL, partial(decoder.onward, samples, heard.text))
         except Exception as error:  # noqa: BLE001 - the longest wait is the safe one
             log.warning("an end was not looked at: %s", type(error).__name__)
             return None
@@ -83,7 +80,7 @@ class WhisperRecognizer:
         """A final of each language, of noise too faint to hear: it does all that a partial does, and more."""
         noise = np.random.default_rng(0).normal(0, 1e-3, int(_WARM_UP_S * SAMPLE_RATE)).astype(np.float32)
         for decoder in self._decoders.values():
-            await self._scheduler.run(DecodePriority.FINAL, partial(decoder.decode, noise, final=True))
+            await self._scheduler.run(Decode.FINAL, partial(decoder.decode, noise, final=True))
 
     async def close(self) -> None:
         """Cancel what waits and let the threads go."""
@@ -107,10 +104,3 @@ class WhisperRecognizer:
         # Where the CTC head testified that somebody spoke, the doubt that short words raise in the decoder is settled.
         none = 0.0 if decoded.witness is not None and kept[0].text else decoded.no_speech_prob
         return Transcript(kept[0].text, locale, kept, no_speech_prob=none, decode_ms=elapsed)
-
-
-def _priority(final: bool, confirming: bool) -> DecodePriority:
-    """Which decodes go first."""
-    if not final:
-        return DecodePriority.PARTIAL
-    return DecodePriority.CONFIRMING if confirming else DecodePriority.FINAL

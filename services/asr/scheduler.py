@@ -5,28 +5,20 @@ import heapq
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import partial
 from itertools import count
 from typing import Any, Final, TypeVar
 
 from schemas.errors import Busy, RecognizerUnavailable
+from schemas.transcript import Decode
 
 T = TypeVar("T")
 RETRY_AFTER_S: Final = 1.0
 
 
-class DecodePriority(IntEnum):
-    """What is decoded first."""
-
-    CONFIRMING = 0
-    FINAL = 1
-    PARTIAL = 2
-
-
 @dataclass(order=True, slots=True)
 class _Job:
-    priority: DecodePriority
+    priority: Decode
     number: int
     work: Callable[[], Any] = field(compare=False)
     answer: asyncio.Future[Any] = field(compare=False)
@@ -52,7 +44,7 @@ class DecodeScheduler:
         """How many jobs are in line that somebody still awaits."""
         return sum(not job.answer.done() for job in self._line)
 
-    async def run(self, priority: DecodePriority, work: Callable[[], T]) -> T:
+    async def run(self, priority: Decode, work: Callable[[], T]) -> T:
         """The result of `work`. Raises Busy when the line is full, RecognizerUnavailable after `close`.
 
         Cancelling the caller takes a waiting job out of the line; one that runs goes on, and its result is dropped.
@@ -73,14 +65,14 @@ class DecodeScheduler:
         self._line.clear()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _make_room(self, priority: DecodePriority) -> None:
+    def _make_room(self, priority: Decode) -> None:
         """Drop cancelled jobs, then a partial for the sake of a final. Raises Busy when that is not enough."""
         self._line = [job for job in self._line if not job.answer.done()]
         heapq.heapify(self._line)
         if len(self._line) < self._waiting:
             return
         last = max(self._line)
-        if last.priority is not DecodePriority.PARTIAL or priority is DecodePriority.PARTIAL:
+        if last.priority is not Decode.PARTIAL or priority is Decode.PARTIAL:
             raise Busy("the recogniser's line is full", retry_after_s=RETRY_AFTER_S)
         self._line.remove(last)
         heapq.heapify(self._line)
@@ -89,7 +81,7 @@ class DecodeScheduler:
     def _start(self) -> None:
         """Hand waiting jobs to free threads."""
         while self._free and self._line:
-            if self._line[0].priority is DecodePriority.PARTIAL and self._free <= self._kept:
+            if self._line[0].priority is Decode.PARTIAL and self._free <= self._kept:
                 return
             job = heapq.heappop(self._line)
             if job.answer.done():

@@ -30,7 +30,10 @@ def open_stock(name: str, *, workers: int, device: str) -> WhisperModel:
     try:
         return WhisperModel(name, device=device, compute_type=compute, cpu_threads=1, num_workers=workers)
     except Exception as error:
-        raise RecognizerUnavailable(f"the checkpoint does not load ({type(error).__name__})") from error
+        raise RecognizerUnavailable(
+            f"the checkpoint does not load ({type(error).__name__}): `bundled` is one, `base` after `make hearing`, or"
+            " any faster-whisper checkpoint's name or folder"
+        ) from error
 
 
 class StockDecoder:

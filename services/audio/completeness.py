@@ -9,11 +9,10 @@ from schemas.call import Patience
 from schemas.ids import Locale, RuleId
 from schemas.intent import SlotName
 from schemas.interpretation import Interpretation
-from schemas.transcript import Onward, Transcript
+from schemas.transcript import PUNCTUATION, Onward, Transcript
 from schemas.turn import Completeness
 from services.audio.endpointing import Endpointing, endpointing, timing
 
-_PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
 _LONG_NUMBER: Final = re.compile(r"(?:^|\D)(?:\d[ -]?){3,}$")
 _COMMAND_LETTERS: Final = 4
 """Fewer are no command, however they end."""
@@ -160,7 +159,7 @@ def is_backchannel(text: str, locale: Locale) -> bool:
 
 
 def _plain(text: str) -> str:
-    return " ".join(_PUNCTUATION.sub(" ", text).lower().split())
+    return " ".join(PUNCTUATION.sub(" ", text).lower().split())
 
 
 @lru_cache(maxsize=64)

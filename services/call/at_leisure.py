@@ -2,6 +2,7 @@
 
 from schemas.ids import Locale
 from schemas.interpretation import Interpretation
+from schemas.transcript import Decode
 from services.audio.listener import Listener, Signal
 from services.audio.utterance import DecodeRequest
 from services.ports import Recognizer, TurnHandler
@@ -12,7 +13,8 @@ async def decoded(
 ) -> list[Signal]:
     """What the listener makes of a decode that it asked for. Raises RecognizerUnavailable, Busy, TooLarge."""
     wordings = handler.wordings if request.final else None
-    heard = await recognizer.transcribe(request.samples, locale, final=request.final, wordings=wordings)
+    decode = Decode.FINAL if request.final else Decode.PARTIAL
+    heard = await recognizer.transcribe(request.samples, locale, decode, wordings=wordings)
     if not request.final:
         return listener.heard(request.revision, Interpretation(heard))
     said = handler.interpret(heard)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from schemas.errors import InternalFault, TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Onward, Transcript, Wordings
+from schemas.transcript import Decode, Onward, Transcript, Wordings
 from services.audio.utterance import DecodeRequest
 from services.ports import Clock, Recognizer
 
@@ -34,12 +34,10 @@ class Decodes:
         """No more follow. The group is let go: it knows the call's task, which knows the call."""
         del self._tasks
 
-    def start(
-        self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool, wordings: Wordings
-    ) -> None:
+    def start(self, request: DecodeRequest, locale: Locale, told: Told, decode: Decode, wordings: Wordings) -> None:
         """Decode in the background. `told` is kept no longer than the decode runs: it holds the caller's whole side."""
-        decode = self._decode(request, locale, told, confirming=confirming, wordings=wordings)
-        self._running[request.revision] = self._tasks.create_task(decode)
+        decoding = self._decode(request, locale, told, decode, wordings)
+        self._running[request.revision] = self._tasks.create_task(decoding)
 
     def look_onward(self, request: DecodeRequest, heard: Transcript, told: Callable[[Onward | None], None]) -> None:
         """Find out what may follow the words of a final that is over; until then it counts as running."""
@@ -81,14 +79,12 @@ class Decodes:
         told(onward)
 
     async def _decode(
-        self, request: DecodeRequest, locale: Locale, told: Told, *, confirming: bool, wordings: Wordings
+        self, request: DecodeRequest, locale: Locale, told: Told, decode: Decode, wordings: Wordings
     ) -> None:
         started = self._clock.monotonic()
         answer: Transcript | TellerlineError
         try:
-            answer = await self._recognizer.transcribe(
-                request.samples, locale, final=request.final, confirming=confirming, wordings=wordings
-            )
+            answer = await self._recognizer.transcribe(request.samples, locale, decode, wordings=wordings)
         except TellerlineError as refused:
             answer = refused
         except Exception as fault:

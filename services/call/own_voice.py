@@ -1,17 +1,14 @@
 """What a call says itself, so that it is not taken for the caller where the caller's microphone picks it up."""
 
 from collections.abc import Callable
-from typing import Final
 
 import soxr
 
-from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
+from schemas.audio import PCM16, SAMPLE_RATE, Samples
 from schemas.call import CallEvent, ReplyCut, Voiced
 from services.audio.codec import decode
 from services.audio.echo import Echo
 from services.ports import Clock
-
-_PCM16: Final = AudioFormat(Encoding.PCM16)
 
 
 class OwnVoice:
@@ -27,7 +24,7 @@ class OwnVoice:
         def noted(event: CallEvent) -> None:
             match event:
                 case Voiced(_, chunk, at):
-                    samples = decode(chunk.pcm, _PCM16)
+                    samples = decode(chunk.pcm, PCM16)
                     self._echo.sent(soxr.resample(samples, chunk.rate, SAMPLE_RATE), at)
                 case ReplyCut():
                     self._echo.stopped(self._clock.monotonic())

@@ -10,7 +10,7 @@ from schemas.call import CallConfig, Cleared, CutReason, Fault, KeyPressed
 from schemas.errors import TellerlineError, WrongState
 from schemas.ids import RuleId
 from schemas.interpretation import Interpretation
-from schemas.transcript import Onward, Source, Transcript
+from schemas.transcript import Decode, Onward, Source, Transcript
 from schemas.turn import Awaits, Completeness, Discarded, Eager, Ended, ItemId, Partial, SpeechStarted, Waste
 from services.audio.endpointing import timing
 from services.audio.keypad import Keypad
@@ -236,8 +236,10 @@ class TurnTaking:
 
     def _decode(self, request: DecodeRequest) -> None:
         self._decodes.keep(self._listener.wants)
-        confirming = request.final and self._conversation.awaits is Awaits.CONFIRMATION
-        self._decodes.start(request, self._locale, self._told, confirming=confirming, wordings=self._handler.wordings)
+        decode = Decode.FINAL if request.final else Decode.PARTIAL
+        if request.final and self._conversation.awaits is Awaits.CONFIRMATION:
+            decode = Decode.CONFIRMING
+        self._decodes.start(request, self._locale, self._told, decode, self._handler.wordings)
 
     def _told(self, request: DecodeRequest, answer: Transcript | TellerlineError) -> None:
         if isinstance(answer, TellerlineError):

@@ -167,8 +167,12 @@ def _which(memory: Memory, task: Task, facts: Facts) -> Step | None:
         return None
     doubt = task.doubts[0]
     names = tuple(_named(doubt, key, facts) for key in doubt.choices)
-    asked = Asking(task, doubt.slot, doubt.choices)
-    return ask(memory, asked, reply(f"ask.{doubt.slot.value}_either", choices=names))
+    asked, said = Asking(task, doubt.slot, doubt.choices), reply(f"ask.{doubt.slot.value}_either", choices=names)
+    if doubt.slot is SlotName.DATE and task.payee is not None:
+        said = reply("ask.date_either_to", payee=said_name(facts, task.payee), choices=names)
+    elif doubt.slot is SlotName.DATE and (due := bill(facts, task.bill)) is not None:
+        said = reply("ask.date_either_bill", bill=due.name, choices=names)
+    return ask(memory, asked, said)
 
 
 def _named(doubt: Disambiguation, key: str, facts: Facts) -> ReplyParam:

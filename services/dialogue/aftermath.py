@@ -11,13 +11,13 @@ from schemas.banking import TransferOrder, TransferState
 from schemas.decision import Answer, Clarify, Reply
 from schemas.ids import Locale, language
 from schemas.intent import MONEY_MOVING, Intent
+from schemas.transcript import PUNCTUATION
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
 from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import named
 
-_PUNCTUATION: Final = re.compile(r"[.,!?;:…。、！？]+")
 _PERSON_HELPS: Final = frozenset({ActionOutcome.MOVED, ActionOutcome.BOOKED, ActionOutcome.PENDING})
 """What nothing in the bank's core takes back: a person may."""
 _ACTS: Final = frozenset(
@@ -139,7 +139,7 @@ def _regret(text: str, intent: Intent | None, locale: Locale) -> bool:
 
 
 def _plain(text: str, locale: Locale) -> str:
-    return space(locale).join(_PUNCTUATION.sub(" ", text.replace("’", "'")).lower().split())
+    return space(locale).join(PUNCTUATION.sub(" ", text.replace("’", "'")).lower().split())
 
 
 @lru_cache(maxsize=8)

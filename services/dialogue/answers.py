@@ -144,14 +144,14 @@ def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Fa
 
 def _stepping_up(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """A code is verified; a yes is none."""
-    code, topic = heard.slots.digits, heard.slots.topic
+    code, topic = heard.slots.digits, heard.slots.about
     match heard.intent:
         case Intent.CONFIRM if agreed(state, heard, facts):
             return state, Clarify(reply("step_up.not_yet"))
         case Intent.INFORM | Intent.CORRECT if code is not None:
             return state, Execute(VerifyStepUp(code.value))
-        case Intent.INFORM | Intent.CORRECT if topic is not None:
-            return state, Clarify(reply(f"step_up.{topic.value}"))
+        case Intent.INFORM | Intent.CORRECT if topic:
+            return state, Clarify(reply(f"step_up.{topic}"))
         case Intent.INFORM if heard.slots.bill is not None:  # "let me find my phone"
             return missed(state, facts)
         case _:

@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Refuse
 from schemas.ids import AccountId
-from schemas.intent import Intent, Route, Slots, Understood
+from schemas.intent import READING, Intent, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
@@ -29,7 +29,7 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import EXACT, is_money, merged, named, task_of
+from services.dialogue.tasks import is_money, merged, named, task_of
 from services.dialogue.terms import only_card
 from services.dialogue.values import EVERY, every_card
 
@@ -47,12 +47,6 @@ COMMANDS: Final = frozenset(
 )
 
 
-READ: Final = frozenset(
-    {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
-)
-"""Those that are only looked up."""
-
-
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     limit = dialogue_rules().choices
@@ -62,14 +56,14 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     state = queued(state, heard)
-    if heard.slots.topic is not None and heard.slots.topic.value == EXACT:
+    if heard.slots.about == Topic.EXACT:
         state = state.keeping(state.memory.first(reply("problem.exact")))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
         return every_card(state, task, facts)
-    if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READ)):
+    if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READING)):
         return _digression(state, _of_waiting(waiting, task, heard), facts)
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts

@@ -30,7 +30,7 @@ def money(value: MoneyValue, currency: str, facts: Facts) -> Money:
     """An amount as said, in `currency` when it named none; the minor unit said is the locale's own."""
     if value.currency is not None:
         return Money(value.amount_minor, value.currency)
-    shift = exponent(currency) - exponent(locale_rules(facts.locale).currency)
+    shift = exponent(currency) - locale_rules(facts.locale).digits
     minor = value.amount_minor * 10**shift if shift >= 0 else value.amount_minor // 10**-shift
     return Money(max(-MAX_MINOR, min(MAX_MINOR, minor)), currency)
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.decision import Clarify
-from schemas.intent import Intent, Slots, Understood
+from schemas.intent import Intent, Slots, Topic, Understood
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -15,19 +15,19 @@ from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, named, task_of
 from services.dialogue.values import value
 
-_SAID: Final = {
-    "note": "problem.note",
-    "exact": "problem.exact",
-    "repeated": "problem.not_repeated",
-    "conditional": "problem.conditional",
+_SAID: Final[dict[str, str]] = {
+    Topic.NOTE: "problem.note",
+    Topic.EXACT: "problem.exact",
+    Topic.REPEATED: "problem.not_repeated",
+    Topic.CONDITIONAL: "problem.conditional",
 }
 """What is answered on a topic; what that was said of is asked about again."""
 
 
 def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
     """The answer to a remark on what waits; None where there is none."""
-    topic = heard.slots.topic.value if heard.slots.topic is not None else ""
-    if topic == "dropped" and state.task is not None:
+    topic = heard.slots.about
+    if topic == Topic.DROPPED and state.task is not None:
         return _struck(state, state.task, heard.slots, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None

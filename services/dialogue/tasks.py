@@ -7,17 +7,11 @@ from typing import Any, Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
-from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Understood
+from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Topic, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue
 from services.dialogue.phases import Disambiguation, Task
 
-RECEIVED: Final = "received"
-"""The topic of a question about what came into an account."""
-SENT: Final = "sent"
-"""That of one about whom the caller paid."""
-EXACT: Final = "exact"
-"""That of words which tell an amount by what only the caller knows."""
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 DAYS: Final = "days"
@@ -142,9 +136,8 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, bill=slots.bill.value, bill_heard="")
     if slots.period is not None:
         task = replace(task, period=slots.period.value)
-    topic = slots.topic.value if slots.topic is not None else ""
-    if topic in {RECEIVED, SENT}:
-        task = replace(task, received=topic == RECEIVED, sent=topic == SENT)
+    if slots.about in {Topic.RECEIVED, Topic.SENT}:
+        task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT)
     if slots.merchant is not None:
         task = replace(task, merchant=slots.merchant.value)
     return task

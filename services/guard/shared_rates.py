@@ -68,7 +68,7 @@ class SharedRates:
             theirs = (_c.kind == kind) & (_c.customer_id == customer)
             full_at = connection.execute(sa.select(_c.full_at).where(theirs)).scalar_one()
             wait_s = (full_at - micros(now + most - each)) / 1_000_000
-            raise RateLimited("too many of them", retry_after_s=max(1.0, wait_s))
+            raise RateLimited("too many a minute: try again in Retry-After seconds", retry_after_s=max(1.0, wait_s))
 
     async def request(self, customer: CustomerId) -> None:
         """Take one request. Raises RateLimited; where no database answers, this gateway's own bucket has to do."""

@@ -54,7 +54,9 @@ class Rate:
         if len(self._left) > MAX_KEYS:
             self._left.popitem(last=False)
         if left < 1:
-            raise RateLimited("too many of them", retry_after_s=max(1.0, (1 - left) / self._flow))
+            raise RateLimited(
+                "too many a minute: try again in Retry-After seconds", retry_after_s=max(1.0, (1 - left) / self._flow)
+            )
 
 
 class Shares:

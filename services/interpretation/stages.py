@@ -1,7 +1,7 @@
 """The pure stages: transcript → spans → payees → meaning. No effect, so they may run ahead of a turn's end."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import lru_cache, partial
 from typing import Final
 
@@ -12,18 +12,20 @@ from schemas.interpretation import Interpretation
 from schemas.payee import FindPayee, PayeeMatch
 from schemas.span import Span, SpanKind
 from schemas.transcript import Transcript
-from services.interpretation.second_looks import Second, looked_again
+from services.interpretation.second_looks import looked_again
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
 from services.understanding.clarification.besides import besides
 from services.understanding.clarification.receivers import another_than, two_receivers
-from services.understanding.correction.apart import either, in_part, put_together, undated
+from services.understanding.correction.apart import either, put_together
 from services.understanding.correction.called_in_two import called_in_two
-from services.understanding.correction.days import day_in_part
+from services.understanding.correction.days import day_in_part, undated
+from services.understanding.correction.in_part import in_part
 from services.understanding.correction.looked_back import looked_back
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.repair import repaired
+from services.understanding.correction.said import Said
 from services.understanding.correction.stumbles import smoothed, uncontracted
 from services.understanding.correction.sums import summed
 from services.understanding.fast.understander import Understander
@@ -38,6 +40,8 @@ _DEARER: Final = 100
 _MOST_FIGURES: Final = 4
 _ANEW: Final = ".code_anew@"
 """The rule of a number that may be a code, behind words that correct."""
+_IN_A_NAME: Final = "x"
+"""What stands for a payee's name where amounts and days are looked for: the Friday of "Pat Friday" is none."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -111,6 +115,7 @@ class _Stages:
     normalize: Normalize
     understander: Understander
     payees: PayeeIndex
+    today: date
     names: tuple[str, ...] = ()
     """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
     _searched: Searched = field(default_factory=dict)
@@ -128,10 +133,14 @@ class _Stages:
         read = partial(normalizer.normalize, now=context.now, currencies=context.currencies, digits=context.asked.code)
 
         def normalize(text: str) -> tuple[Span, ...]:
-            return summed(text, read(text), transcript.locale)
+            spans = read(text)
+            names = payees.written.reaching_over(text, [(span.start, span.end) for span in spans])
+            for begin, end in names:
+                text = text[:begin] + _IN_A_NAME * (end - begin) + text[end:]
+            return summed(text, read(text) if names else spans, transcript.locale)
 
         understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
-        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, names)
+        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, context.now.date(), names)
 
     def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
@@ -148,21 +157,22 @@ class _Stages:
     def understood(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean; of a command that names two things where one is meant, all that it names."""
         heard = self._once(heard)
-        found = self.mended(heard, context)
-        if (plain := self._uncontracted(heard, found, context)) is not None:
+        said, found = self._said(heard, context), self.mended(heard, context)
+        if (plain := self._uncontracted(said, found)) is not None:
             return plain
-        meant = called_in_two(heard, found, self._anyone(heard), partial(self._naming, heard, context))
-        meant = meant or looked_again(self._second(heard, context), found)
-        return two_receivers(heard, meant, context) or another_than(heard, meant) or meant
+        meant = called_in_two(said, found, self._anyone(heard), partial(self._naming, heard, context))
+        meant = meant or looked_again(said, found)
+        return two_receivers(said, meant) or another_than(said, meant) or meant
 
-    def _second(self, heard: Annotation, context: Context) -> Second:
-        """By what a reader may look at it again."""
+    def _said(self, heard: Annotation, context: Context) -> Said:
+        """What was heard, and by what a reader may look at it again."""
 
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
         part, again = partial(self._part, heard), partial(self._anew, heard, context)
-        return Second(heard, context, part, again, partial(self._order, heard, context), named, self._called(heard))
+        order = partial(self._order, heard, context)
+        return Said(heard, context, self.today, part, again, order, named, self._called(heard))
 
     def _anyone(self, heard: Annotation) -> FindPayee:
         """Who is meant in a text of its own."""
@@ -177,14 +187,14 @@ class _Stages:
         """What the words up to a code point order, or offer."""
         piece = self._piece(heard, 0, end)
         found = self.mended(piece, context)
-        return offered(piece, found, context, self._called(piece)) or found
+        return offered(self._said(piece, context), found) or found
 
-    def _uncontracted(self, heard: Annotation, found: Understood, context: Context) -> Understood | None:
+    def _uncontracted(self, said: Said, found: Understood) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""
         if found.route is Route.FAST and found.then is None:
             return None
-        plain, text = uncontracted(heard), heard.transcript.text
-        meant = self.understood(self._again(heard, 0, plain), context) if plain != text else None
+        plain, text = uncontracted(said), said.text
+        meant = self.understood(self._again(said.heard, 0, plain), said.context) if plain != text else None
         return said_in(meant, text) if meant is not None and meant.consent is None else None
 
     def mended(self, heard: Annotation, context: Context) -> Understood:
@@ -201,12 +211,11 @@ class _Stages:
         return self._heard.setdefault((heard.transcript.text, heard.spans, heard.payees), heard)
 
     def _mended(self, heard: Annotation, context: Context) -> Understood:
-        part, again = partial(self._part, heard), partial(self._anew, heard, context)
-        whole = self.understander.understand(heard, context, self._called(heard))
-        found = put_together(heard, context, again) or smoothed(heard, whole, context, part, again)
-        found = found or repaired(heard, whole, context, part, again) or besides(heard, whole, context, part) or whole
-        found = either(heard, found) or in_part(heard, found) or day_in_part(heard, found) or found
-        return undated(heard, found) or found
+        said = self._said(heard, context)
+        whole = self.understander.understand(heard, context, said.called)
+        found = put_together(said) or smoothed(said, whole) or repaired(said, whole) or besides(said, whole) or whole
+        found = either(said, found) or in_part(said, found) or day_in_part(said, found) or found
+        return undated(said, found) or found
 
     def _called(self, heard: Annotation) -> FindPayee:
         """Who is called just so: the same names stand in many parts of an utterance, and are looked up once."""

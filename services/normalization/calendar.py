@@ -85,6 +85,11 @@ def month(year: int, number: int) -> DateValue | None:
     return DateValue(first, date(year, number, monthrange(year, number)[1])) if first is not None else None
 
 
+def coming_month(today: date, number: int) -> DateValue | None:
+    """This month or the next one of that number."""
+    return month(today.year + (number < today.month), number)
+
+
 def part(whole: DateValue, boundary: str) -> DateValue:
     """A part of a period: its start or end day, or its early, mid or late stretch."""
     first, last = whole.start, whole.end

@@ -7,7 +7,7 @@ from services.normalization import calendar
 from services.normalization.cardinals import TEN, atom, spoken_pair
 from services.normalization.dates_weekday import weekday_of_month
 from services.normalization.ordinals import ordinal
-from services.normalization.scan import Match, Scan, dated
+from services.normalization.scan import Match, Scan, dated, no_such_day
 from services.normalization.years import measured, over_comma, year_at
 
 _LONGEST: Final = 31
@@ -159,11 +159,13 @@ def _resolved(scan: Scan, at: int, month: int, day: int, end: int) -> Match | No
     year = year_at(scan, over_comma(scan, end))
     if year is not None:
         found = calendar.day(year[0], month, day)
-        return dated(at, year[1], "dates.full", found)
+        full = dated(at, year[1], "dates.full", found)
+        return full or no_such_day(at, year[1], calendar.month(year[0], month))
     if scan.today is None:
         return None
     days = calendar.around(scan.today, month, day)
-    return dated(at, end, "dates.month_day", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
+    near = dated(at, end, "dates.month_day", *days, ambiguity=Ambiguity.PAST_OR_FUTURE)
+    return near or no_such_day(at, end, calendar.coming_month(scan.today, month))
 
 
 def day_number(scan: Scan, at: int, *, alone: bool = False) -> tuple[int, int] | None:

@@ -6,14 +6,14 @@ from datetime import datetime
 from typing import Final
 
 from schemas.ids import Locale, language
-from schemas.span import Ambiguity, Span, SpanKind, SpanReading
+from schemas.span import DATED, SUMS, Ambiguity, Span, SpanKind, SpanReading
 from services.normalization.context import context_after, is_name, tail_announced
 from services.normalization.dates_checked import checked_behind
 from services.normalization.fold import fold
 from services.normalization.grammars import Dispatch, Grammar
 from services.normalization.one_string import as_one_string
 from services.normalization.postcodes import find_postcode
-from services.normalization.recurrence import DATED, first_time, recurs
+from services.normalization.recurrence import first_time, recurs
 from services.normalization.scan import Match, Scan
 from services.normalization.style import Style
 from services.normalization.trace import Note, notes
@@ -22,7 +22,6 @@ from services.normalization.words import UNKNOWN, Word
 
 MAX_CHARS: Final = 4_000
 """Code points of a text that are read; an utterance is far shorter."""
-_AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 MAX_FOUND: Final = 96
 """Expressions read of one text; nobody says more in a breath."""
 
@@ -104,7 +103,7 @@ class NormalizationEngine:
 def _checked(scan: Scan, best: Match, numeric_end: int, read: int) -> Match:
     """A match with what the words beside it say of it."""
     best = checked_behind(scan, best)
-    if best.kind in _AMOUNTS and (doubt := _doubt(scan, best, numeric_end, read)) is not None:
+    if best.kind in SUMS and (doubt := _doubt(scan, best, numeric_end, read)) is not None:
         return replace(best, ambiguity=doubt)
     return first_time(scan, best) if best.kind in DATED and recurs(scan, best) else best
 

@@ -1,12 +1,9 @@
 """Days and times that come again: "every friday", "the first of each month", 毎月25日."""
 
 from dataclasses import replace
-from typing import Final
 
-from schemas.span import Ambiguity, DateValue, SpanKind
+from schemas.span import Ambiguity, DateValue
 from services.normalization.scan import Match, Scan
-
-DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
 
 
 def recurs(scan: Scan, found: Match) -> bool:

@@ -131,6 +131,11 @@ class Scan:
         return token.word.closer or (not token.text[0].isalnum() and token.word.currency is None)
 
 
+def no_such_day(start: int, end: int, whole: DateValue | None) -> Match | None:
+    """The period in which a day was named that it does not have: "november thirty first"."""
+    return None if whole is None else Match(SpanKind.DATE, whole, start, end, "dates.no_such_day")
+
+
 def dated(start: int, end: int, rule: str, *days: date | None, ambiguity: Ambiguity | None = None) -> Match | None:
     """A match of single days, the preferred one first; None without any."""
     values = [DateValue.day(day) for day in dict.fromkeys(days) if day is not None]

@@ -26,6 +26,7 @@ from services.payees.spans import MAX_TEXT, Cue, Place, aligned
 from services.payees.spell import spelled_kana
 from services.payees.spelling import SPELLED_WHOLE, Spelling, listed
 from services.payees.wordings import wordings
+from services.payees.written import WrittenNames
 
 MAX_PAYEES: Final = 10_000
 MAX_CANDIDATES: Final = 5
@@ -45,6 +46,7 @@ class PayeeIndex:
         self._called = Called(self._payees, self._forms.readings)
         self._banks = BanksNamed(self._payees)
         self._letters = LettersNamed(self._payees)
+        self.written = WrittenNames(self._payees)
 
     @classmethod
     def build(cls, payees: Sequence[Payee], today: date | None = None) -> "PayeeIndex":

@@ -9,19 +9,14 @@ from typing import Final
 from schemas.ids import Locale
 from schemas.money import EXPONENTS
 from services.speech import numbers_en as n
+from services.speech.reading import FIGURES, LONG, NOON, Reader, grouped
 from services.speech.rules import english
 
-_NUMBER: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
 _SIGN: Final = r"(?P<sign>(?<![\w.])[-−–])?"
-_LONG: Final = 7
-"""So many figures without a comma are no amount, but a string."""
 _CUE_REACH: Final = 24
-_NOON: Final = 12
 _CENTS: Final = 2
 _CARD: Final = 4
 _YEARS: Final = range(1900, 2100)
-
-Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
 
 
 def english_readers(locale: Locale) -> Sequence[Reader]:
@@ -42,17 +37,17 @@ def english_readers(locale: Locale) -> Sequence[Reader]:
         (r"(?<![\d/])\d+(?:/\d+)+(?![\d/])", _slashed),
         (r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?:\s?(?P<half>[aApP])\.?[mM]\b\.?)?(?![\d:])", _time),
         (r"(?<![\d:.,])(?P<hour>\d{1,2})\s?(?P<half>[aApP])\.?[mM]\b\.?", _time),
-        (rf"{_SIGN}(?P<symbol>{symbols})\s?(?P<number>{_NUMBER})(?:\s(?P<scale>{scales})\b)?", _money),
-        (rf"{_SIGN}(?P<number>{_NUMBER})\s?(?P<symbol>{codes})\b", _money),
-        (rf"\b(?P<symbol>{codes})\s?(?P<number>{_NUMBER})", _money),
-        (rf"{_SIGN}(?P<number>{_NUMBER})\s?%", _percent),
+        (rf"{_SIGN}(?P<symbol>{symbols})\s?(?P<number>{FIGURES})(?:\s(?P<scale>{scales})\b)?", _money),
+        (rf"{_SIGN}(?P<number>{FIGURES})\s?(?P<symbol>{codes})\b", _money),
+        (rf"\b(?P<symbol>{codes})\s?(?P<number>{FIGURES})", _money),
+        (rf"{_SIGN}(?P<number>{FIGURES})\s?%", _percent),
         (r"(?<![\d,.])(?P<number>\d{1,3}(?:,\d{3})*)(?:st|nd|rd|th)\b", lambda m: n.ordinal(_int(m["number"]))),
         (r"[*•xX]{2,}[\s-]?(?P<digits>\d{2,6})\b", lambda m: f"{rules.ending} {n.digits(m['digits'])}"),
         (r"\+?\(?\d{1,4}\)?(?:[\s.-]\(?\d{2,4}\)?){2,}(?!\d)", _groups),
         (r"(?<![\d.,-])\d+(?:-\d+)+(?![\d-])", _groups),
         (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
-        (rf"{_SIGN}(?P<number>{_NUMBER}) (?P<unit>{units}) and (?P<minor>\d{{1,2}}) (?P<subunit>{subunits})\b", _spelt),
-        (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
+        (rf"{_SIGN}(?P<number>{FIGURES}) (?P<unit>{units}) and (?P<minor>\d{{1,2}}) (?P<subunit>{subunits})\b", _spelt),
+        (rf"{_SIGN}(?P<number>{FIGURES})", _plain),
         (r"\b(?:" + "|".join(rf"{re.escape(k)}" for k in rules.weekday_short) + r")\b\.?(?=,?\s)", _weekday),
         (_abbreviations(), lambda m: rules.abbreviations[m[0]]),
     ]
@@ -112,10 +107,10 @@ def _time(found: re.Match[str]) -> str | None:
     rules = english()
     hour, half = int(found["hour"]), found["half"]
     minute = int(found["minute"]) if "minute" in found.groupdict() else 0
-    if hour > (_NOON if half else 23) or minute > 59 or (half and not hour):  # noqa: PLR2004 - a clock
+    if hour > (NOON if half else 23) or minute > 59 or (half and not hour):  # noqa: PLR2004 - a clock
         return None
     if not half:
-        half, hour = ("p" if hour >= _NOON else "a"), (hour - 1) % _NOON + 1
+        half, hour = ("p" if hour >= NOON else "a"), (hour - 1) % NOON + 1
     low = "" if not minute else f" {rules.oh} {rules.ones[minute]}" if minute < n.TEN else f" {n.cardinal(minute)}"
     said = rules.halves[half.lower() + "m"]
     if found.string[found.end() : found.end() + 1] == ".":  # the sentence's own ends both
@@ -165,12 +160,7 @@ def _signed(found: re.Match[str]) -> str:
 
 
 def _groups(found: re.Match[str]) -> str | None:
-    """Telephone numbers, sort codes and the like: digit by digit, a breath between groups."""
-    groups = re.findall(r"\d+", found[0])
-    if sum(map(len, groups)) < 5:  # noqa: PLR2004 - a range such as 2-3
-        return None
-    lead = f"{english().abbreviations['+']} " if found[0].startswith("+") else ""
-    return lead + "; ".join(n.digits(group) for group in groups)
+    return grouped(found, n.digits, f"{english().abbreviations['+']} ", "; ")
 
 
 def _one_by_one(found: re.Match[str]) -> str:
@@ -186,7 +176,7 @@ def _plain(found: re.Match[str]) -> str:
     bare = whole == number and "," not in number
     before = found.string[max(0, found.start() - _CUE_REACH) : found.start()].lower()
     cued = any(re.search(rf"\b{cue}\b[^.!?\d]*$", before) for cue in english().digit_cues)
-    if bare and (len(whole) >= _LONG or (len(whole) > 1 and whole[0] == "0") or (cued and len(whole) > 2)):  # noqa: PLR2004
+    if bare and (len(whole) >= LONG or (len(whole) > 1 and whole[0] == "0") or (cued and len(whole) > 2)):  # noqa: PLR2004
         return ("" if not found["sign"] else f"{english().minus} ") + n.digits(whole)
     if bare and len(whole) == len("2026") and int(whole) in _YEARS and not found["sign"]:
         return n.year(int(whole))

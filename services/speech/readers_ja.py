@@ -9,18 +9,13 @@ from typing import Final
 
 from schemas.money import EXPONENTS
 from services.speech import numbers_ja as n
+from services.speech.reading import FIGURES, LONG, NOON, Reader, grouped
 from services.speech.rules import japanese
 
-_FIGURES: Final = r"(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?"
-_NUMBER: Final = rf"(?:{_FIGURES}[兆億万])*(?:{_FIGURES}[兆億万]?)"
+_NUMBER: Final = rf"(?:{FIGURES}[兆億万])*(?:{FIGURES}[兆億万]?)"
 _KANA: Final = "[ァ-ヴーｦ-ﾟ]"
 _SIGN: Final = r"(?P<sign>(?<![\w.])[-−–]|マイナス)?"
-_LONG: Final = 7
-"""So many figures without a comma are no amount, but a string."""
 _CUE_REACH: Final = 12
-_NOON: Final = 12
-
-Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
 
 
 def japanese_readers() -> Sequence[Reader]:
@@ -54,7 +49,7 @@ def japanese_readers() -> Sequence[Reader]:
         (rf"{_SIGN}(?P<number>{_NUMBER})(?P<unit>{_any(units)})", _amount),
         (rf"{_SIGN}(?P<number>{_NUMBER})\s?(?P<unit>{_any(rules.counters)})", _counted),
         (r"[*•xX＊]{2,}[\s-]?(?P<digits>\d{2,6})(?!\d)", lambda m: f"{rules.ending}{n.digits(m['digits'])}"),
-        (r"\+?\d{1,5}(?:[-‐]\d{1,5})+(?!\d)", _groups),
+        (r"\+?\d{1,5}(?:[-‐]\d{1,5})+(?!\d)", lambda m: grouped(m, n.digits, rules.words["+"], f"{rules.group}、")),
         (r"(?<![\d.,])\d(?:\s\d)+(?![\d.,]\d)(?!\d)", _one_by_one),
         (rf"{_SIGN}(?P<number>{_NUMBER})", _plain),
         (r"(?<![A-Za-z])[A-Z]{1,5}(?![A-Za-z])", lambda m: "".join(rules.letters[letter] for letter in m[0])),
@@ -95,7 +90,7 @@ def _value(number: str) -> Decimal:
     """What figures with scales come to: "12万3,450" is 123450."""
     scales = {written: size for size, _, written in japanese().scales}
     total = Decimal(0)
-    for figures, scale in re.findall(rf"({_FIGURES})([兆億万]?)", number):
+    for figures, scale in re.findall(rf"({FIGURES})([兆億万]?)", number):
         total += Decimal(figures.replace(",", "")) * scales.get(scale, 1)
     return total
 
@@ -128,7 +123,7 @@ def _month(found: re.Match[str]) -> str | None:
 def _time(found: re.Match[str]) -> str | None:
     rules = japanese()
     hour, minute = int(found["hour"]), int(found["minute"] or found["past"] or 0)
-    if hour > (_NOON if found["half"] else 24) or minute > 59:  # noqa: PLR2004 - a clock
+    if hour > (NOON if found["half"] else 24) or minute > 59:  # noqa: PLR2004 - a clock
         return None
     said = rules.halves.get(found["half"] or "", "") + rules.hours[hour]
     return f"{said} {n.counted(Decimal(minute), rules.minute)}" if minute else said
@@ -168,15 +163,6 @@ def _counted(found: re.Match[str]) -> str:
     return _signed(found, n.counted(_value(found["number"]), found["unit"]))
 
 
-def _groups(found: re.Match[str]) -> str | None:
-    """Telephone numbers and the like: digit by digit, groups apart."""
-    groups = re.findall(r"\d+", found[0])
-    if sum(map(len, groups)) < 5:  # noqa: PLR2004 - a range such as 2-3
-        return None
-    lead = japanese().words["+"] if found[0].startswith("+") else ""
-    return lead + f"{japanese().group}、".join(n.digits(group) for group in groups)
-
-
 def _one_by_one(found: re.Match[str]) -> str:
     """Digits that are written apart, behind a pause where a word runs into them."""
     return (japanese().digit_pause if found.string[: found.start()][-1:].isalpha() else "") + n.digits(
@@ -189,6 +175,6 @@ def _plain(found: re.Match[str]) -> str:
     number = found["number"]
     before = found.string[max(0, found.start() - _CUE_REACH) : found.start()]
     cued = any(re.search(rf"{cue}[^。、\d]{{0,4}}$", before) for cue in japanese().digit_cues)
-    if number.isdigit() and (len(number) >= _LONG or (len(number) > 1 and number[0] == "0") or cued):
+    if number.isdigit() and (len(number) >= LONG or (len(number) > 1 and number[0] == "0") or cued):
         return _signed(found, (japanese().digit_pause if cued else "") + n.digits(number))
     return _signed(found, n.decimal(_value(number)))

@@ -5,7 +5,7 @@ currencies, abbreviations, names with a reading) is put into words here; all els
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -13,6 +13,7 @@ from typing import Final
 from schemas.ids import Locale, language
 from services.speech.readers_en import english_readers
 from services.speech.readers_ja import japanese_readers, said_again
+from services.speech.reading import Reader
 
 MAX_CHARS: Final = 2400
 """No text is longer; what is cut off is not spoken."""
@@ -23,9 +24,6 @@ _NARROW: Final = {
     if chr(narrow) in "%$+,-./0123456789:"
 }
 """Figures and their signs are read in either width."""
-
-Reader = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
-"""A form that is read by rule, and what it is read as; None where it is something else after all."""
 
 
 @dataclass(frozen=True, slots=True)

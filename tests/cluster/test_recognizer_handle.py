@@ -18,6 +18,7 @@ from deploy.bench.asr import cases  # noqa: E402
 from schemas.audio import SAMPLE_RATE, Samples  # noqa: E402
 from schemas.errors import RecognizerUnavailable, TooLarge  # noqa: E402
 from schemas.ids import EN_US, JA_JP, Locale  # noqa: E402
+from schemas.transcript import Decode  # noqa: E402
 from services.audio.files import read_file  # noqa: E402
 from tests.contract import recognizer_suite as suite  # noqa: E402
 
@@ -52,17 +53,17 @@ async def test_the_suite(recognizer: HandleRecognizer, locale: Locale) -> None:
 
 async def test_errors_are_those_that_the_replica_raised(recognizer: HandleRecognizer) -> None:
     with pytest.raises(TooLarge, match="60 s"):
-        await recognizer.transcribe(np.zeros(61 * SAMPLE_RATE, np.float32), EN_US, final=True)
+        await recognizer.transcribe(np.zeros(61 * SAMPLE_RATE, np.float32), EN_US, Decode.FINAL)
     with pytest.raises(RecognizerUnavailable, match="no checkpoint"):
-        await recognizer.transcribe(speech(EN_US), Locale("xx-XX"), final=True)
+        await recognizer.transcribe(speech(EN_US), Locale("xx-XX"), Decode.FINAL)
     with pytest.raises(RecognizerUnavailable, match="a recogniser failed"):
-        await recognizer.transcribe(None, EN_US, final=True)  # type: ignore[arg-type]
+        await recognizer.transcribe(None, EN_US, Decode.FINAL)  # type: ignore[arg-type]
 
 
 async def test_after_closing_nothing_is_decoded(recognizer: HandleRecognizer) -> None:
     await recognizer.close()
     with pytest.raises(RecognizerUnavailable):
-        await recognizer.transcribe(speech(EN_US), EN_US, final=True)
+        await recognizer.transcribe(speech(EN_US), EN_US, Decode.FINAL)
 
 
 def kill_replicas(count: int) -> None:
@@ -75,19 +76,19 @@ def kill_replicas(count: int) -> None:
 @pytest.mark.parametrize("killed", [1, 2])
 async def test_replicas_killed_in_the_middle_lose_no_decode(recognizer: HandleRecognizer, killed: int) -> None:
     said = speech(EN_US)
-    alone = await recognizer.transcribe(said, EN_US, final=True)
-    decoding = [asyncio.create_task(recognizer.transcribe(said, EN_US, final=True)) for _ in range(12)]
+    alone = await recognizer.transcribe(said, EN_US, Decode.FINAL)
+    decoding = [asyncio.create_task(recognizer.transcribe(said, EN_US, Decode.FINAL)) for _ in range(12)]
     await asyncio.sleep(0.02)
     kill_replicas(killed)
     heard = await asyncio.gather(*decoding)
     assert {one.hypotheses for one in heard} == {alone.hypotheses}
-    assert (await recognizer.transcribe(said, EN_US, final=True)).text == alone.text
+    assert (await recognizer.transcribe(said, EN_US, Decode.FINAL)).text == alone.text
 
 
 async def test_who_waits_for_no_replica_is_told_in_time(recognizer: HandleRecognizer) -> None:
     kill_replicas(2)
     impatient = HandleRecognizer(serve.get_app_handle(RECOGNIZER), patience_s=0.2)
     with pytest.raises(RecognizerUnavailable, match="in time"):
-        await impatient.transcribe(speech(EN_US), EN_US, final=True)
+        await impatient.transcribe(speech(EN_US), EN_US, Decode.FINAL)
     await recognizer.warm_up()
-    assert (await recognizer.transcribe(speech(EN_US), EN_US, final=True)).text
+    assert (await recognizer.transcribe(speech(EN_US), EN_US, Decode.FINAL)).text

@@ -13,6 +13,7 @@ from app.cluster.deployments import RECOGNIZER, Recognizers, recognizers  # noqa
 from app.cluster.recognizer import HandleRecognizer  # noqa: E402
 from app.cluster.start import cluster, deploy  # noqa: E402
 from schemas.ids import EN_US  # noqa: E402
+from schemas.transcript import Decode  # noqa: E402
 from services.audio.files import read_file  # noqa: E402
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.filterwarnings("default")]
@@ -34,7 +35,7 @@ async def test_a_line_that_grows_brings_another_recogniser() -> None:
 
         async def call() -> None:
             while not grown.is_set():
-                heard.add((await recognizer.transcribe(said, EN_US, final=True)).text)
+                heard.add((await recognizer.transcribe(said, EN_US, Decode.FINAL)).text)
 
         async with asyncio.timeout(GROWN_S), asyncio.TaskGroup() as callers:
             for _ in range(CALLERS):

@@ -12,6 +12,7 @@ from deploy.bench.asr import cases
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import RecognizerUnavailable
 from schemas.ids import EN_US, JA_JP, Locale
+from schemas.transcript import Decode
 from services.asr import load
 from services.asr.load import BUNDLED, decoders
 from services.asr.recognizer import WhisperRecognizer
@@ -55,7 +56,7 @@ async def test_the_suite(recognizer: Recognizer, locale: Locale) -> None:
 @pytest.mark.parametrize("locale", LOCALES)
 async def test_a_final_has_alternatives(shipped: WhisperRecognizer, locale: Locale) -> None:
     speech = read_file(spoken(locale[:2], "")[0].path.read_bytes())
-    heard = await shipped.transcribe(speech, locale, final=True)
+    heard = await shipped.transcribe(speech, locale, Decode.FINAL)
     assert 1 <= len(heard.alternatives) <= 3
 
 
@@ -63,9 +64,9 @@ async def test_a_final_has_alternatives(shipped: WhisperRecognizer, locale: Loca
 @pytest.mark.parametrize("name", sorted(phantoms()))
 async def test_nothing_is_heard_where_nothing_is_said(shipped: WhisperRecognizer, locale: Locale, name: str) -> None:
     sound = phantoms()[name]
-    assert (await shipped.transcribe(sound, locale, final=True)).text == ""
+    assert (await shipped.transcribe(sound, locale, Decode.FINAL)).text == ""
     for seconds in (0.7, 1.2, 3.0):
-        assert (await shipped.transcribe(sound[: int(seconds * SAMPLE_RATE)], locale, final=False)).text == ""
+        assert (await shipped.transcribe(sound[: int(seconds * SAMPLE_RATE)], locale, Decode.PARTIAL)).text == ""
 
 
 @pytest.mark.parametrize("locale", LOCALES)
@@ -80,14 +81,14 @@ def test_a_partial_is_judged_as_a_final_is(locale: Locale) -> None:
 async def test_speech_of_any_length_is_heard(shipped: WhisperRecognizer) -> None:
     speech = np.concatenate([read_file(c.path.read_bytes()) for c in spoken("en", "")[:12]])
     assert speech.size > 20 * SAMPLE_RATE
-    heard = await shipped.transcribe(speech[: 58 * SAMPLE_RATE], EN_US, final=True)
+    heard = await shipped.transcribe(speech[: 58 * SAMPLE_RATE], EN_US, Decode.FINAL)
     assert len(heard.text.split()) > 20
     for samples in (speech[:1], speech[:400], speech[:1600]):
-        suite.well_formed(await shipped.transcribe(samples, EN_US, final=True), EN_US)
+        suite.well_formed(await shipped.transcribe(samples, EN_US, Decode.FINAL), EN_US)
 
 
 async def test_after_closing_nothing_is_decoded() -> None:
     recognizer = load(workers=1)
     await recognizer.close()
     with pytest.raises(RecognizerUnavailable):
-        await recognizer.transcribe(np.full(16_000, 0.1, dtype=np.float32), EN_US, final=True)
+        await recognizer.transcribe(np.full(16_000, 0.1, dtype=np.float32), EN_US, Decode.FINAL)

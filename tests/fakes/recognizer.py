@@ -6,7 +6,7 @@ from collections.abc import Callable
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
-from schemas.transcript import Hypothesis, Onward, Transcript, Wordings
+from schemas.transcript import Decode, Hypothesis, Onward, Transcript, Wordings
 
 
 class FakeRecognizer:
@@ -17,21 +17,20 @@ class FakeRecognizer:
         self.delay_s = delay_s
         self.error: TellerlineError | None = None
         self.follows: Onward | None = None
-        self.decodes: list[tuple[float, bool, bool]] = []
+        self.decodes: list[tuple[float, Decode]] = []
         self.cancelled = 0
 
     async def transcribe(
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         assert samples.ndim == 1
         seconds = samples.size / SAMPLE_RATE
-        self.decodes.append((seconds, final, confirming))
+        self.decodes.append((seconds, decode))
         try:
             await asyncio.sleep(self.delay_s)
         except asyncio.CancelledError:

@@ -29,8 +29,8 @@ async def calling(running: Served, customer: str, locale: str) -> AsyncIterator[
         yield talking
 
 
-async def heard(call: Caller) -> str:
+async def heard(call: Caller, *, within_s: float = 10.0) -> str:
     """The next reply, heard to its end."""
-    done = await call.next("response.done")
+    done = await call.next("response.done", within_s=within_s)
     await call.send(heard_out(done["response"]["id"]))
     return str(call.of("response.output_text.done")[-1]["text"])

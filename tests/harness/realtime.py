@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Decode, Transcript, Wordings
 from services.audio.codec import encode_pcm16
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import Gateway
@@ -42,14 +42,13 @@ class Ear(FakeRecognizer):
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
-        if final:
+        if decode.final:
             self.heard.append(samples)
-        return await super().transcribe(samples, locale, final=final, confirming=confirming, wordings=wordings)
+        return await super().transcribe(samples, locale, decode, wordings=wordings)
 
 
 @dataclass(frozen=True)

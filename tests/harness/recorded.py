@@ -11,6 +11,7 @@ from app.recordings.live import Recordings
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import TellerlineError
 from schemas.ids import EN_US, CallId, CustomerId, Locale
+from schemas.transcript import Decode
 from schemas.turn import ReplyId
 from services.timing.clock import ManualClock
 from tests.fakes.recognizer import FakeRecognizer
@@ -38,7 +39,7 @@ async def recorded_call(
         clock.advance(3)
         samples = np.full(SAMPLE_RATE // 10, 0.1, dtype=np.float32)
         transcript = handler.interpret(
-            await recognizer.transcribe(samples, locale, final=True, wordings=handler.wordings)
+            await recognizer.transcribe(samples, locale, Decode.FINAL, wordings=handler.wordings)
         ).transcript
         words.pop(0)
         reply = ReplyId(f"r{number}")

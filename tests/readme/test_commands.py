@@ -1,6 +1,8 @@
 """README's commands and its snippet, carried out as they are printed; every other command it names exists."""
 
 import asyncio
+import hashlib
+import hmac
 import lzma
 import re
 import shutil
@@ -16,7 +18,9 @@ import pytest
 from typer import Context
 from typer.main import get_command
 
+from app.auth.signature import SignedRequest, sign
 from app.cli import main
+from schemas.wire.client import parse_client_event
 from services.audio.files import read_file
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.gateway import line
@@ -25,7 +29,6 @@ from tests.harness.served import served
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text()
-FIGURES = (ROOT / "deploy/figures.md").read_text()
 NEWCOMERS = (ROOT / "deploy/newcomers.md").read_text()
 BEFORE_PRODUCTION = README[: README.index("### Production")]
 BIN = Path(sys.executable).parent
@@ -136,9 +139,27 @@ def _commands() -> dict[str, set[str]]:
     return {"": set(top)} | {name: set(group.list_commands(Context(group))) for name, group in groups.items()}
 
 
+@pytest.mark.parametrize("part", [part for part in re.findall(r'`("[^`]*|\{"type[^`]*)`', README) if ":" in part])
+def test_what_a_session_or_event_is_said_to_hold_is_taken(part: str) -> None:
+    whole = part if part.startswith("{") else f'{{"type": "session.update", "session": {{"type": "realtime", {part}}}}}'
+    assert parse_client_event(whole)
+
+
+def test_a_bridge_that_signs_as_the_readme_says_is_known() -> None:
+    request = SignedRequest("pbx", "POST", "/v1/ivr/calls?a=b", "1795000000", "n0n-ce-1", "猫", b"{}", "")
+    body = hashlib.sha256(b"{}").hexdigest()
+    named = {"key id": "pbx", "method": "POST", "path with query": "/v1/ivr/calls?a=b", "time": "1795000000"}
+    named |= {"nonce": "n0n-ce-1", "customer": "猫", "the body's hex SHA-256": body}
+    (order,) = re.findall(r"`(tellerline\.request\.1)`, (key id.*?), each as `LENGTH:TEXT`", " ".join(README.split()))
+    parts = [order[0], *(named[name] for name in re.split(", | and ", order[1]))]
+    text = b"".join(b"%d:%b" % (len(part.encode()), part.encode()) for part in parts)
+    assert hmac.new(b"k" * 32, text, hashlib.sha256).hexdigest() == sign(b"k" * 32, request)
+
+
 def test_every_command_that_is_named_exists() -> None:
     known = _commands()
-    named = re.findall(r"`tellerline ([a-z]+)(?: ([a-z][a-z-]*))?", README + FIGURES + NEWCOMERS)
+    pages = "".join(page.read_text() for page in (ROOT / "deploy").glob("*.md"))
+    named = re.findall(r"(?:`|^)tellerline (?!is )([a-z]+)(?: ([a-z][a-z-]*+)(?![/.]))?", README + pages, re.MULTILINE)
     assert named
     assert not [pair for pair in named if pair[0] not in known[""]]
     assert not [pair for pair in named if pair[1] and pair[0] in known and pair[1] not in known[pair[0]]]
@@ -178,6 +199,19 @@ def test_profiles_are_rendered_as_the_readme_says() -> None:
         [sys.executable, "-m", module, "serve", "extraction-h200"], cwd=ROOT, capture_output=True, check=True
     )
     assert b"vllm" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("-m deploy.vllm.render serve nosuch", "no profile nosuch: there are extraction-h100"),
+        ("deploy/sbom.py nosuch.txt", "no file nosuch.txt"),
+        ("deploy/examples/asterisk/announce.py", "announce.py GATEWAY KEY-ID CUSTOMER"),
+    ],
+)
+def test_a_script_that_is_run_wrong_says_how(typed: str, says: str) -> None:
+    done = subprocess.run([sys.executable, *typed.split()], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, says in done.stderr, "Traceback" in done.stderr) == (1, True, False), done.stderr
 
 
 def test_ci_carries_the_two_commands_out() -> None:

@@ -20,10 +20,11 @@ from pathlib import Path
 import pytest
 from websockets.asyncio.client import connect
 
-from app.client import heard_out, session
+from app.client import session, typed
 from tests.fakes.around import Around
 from tests.fakes.fineract import FakeFineract, Savings
 from tests.fakes.http import Asked
+from tests.harness.calls import heard
 from tests.harness.gateway import Caller
 from tests.harness.stores import administer
 
@@ -137,11 +138,8 @@ async def calling(bank: Bank, customer: str, locale: str) -> AsyncIterator[Calle
 
 async def answered(caller: Caller, said: str) -> str:
     """What the assistant says to it, heard to its end."""
-    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]}
-    await caller.send({"type": "conversation.item.create", "item": item})
-    done = await caller.next("response.done")
-    await caller.send(heard_out(done["response"]["id"]))
-    return str(caller.of("response.output_text.done")[-1]["text"])
+    await caller.send(typed(said))
+    return await heard(caller)
 
 
 def signed(asked: Asked, key: str) -> bool:

@@ -31,6 +31,7 @@ import services.banking.transfers
 import services.interpretation.interpreter
 import services.session.session
 from app.auth.principal import Scope
+from app.client import typed
 from app.logs import OURS, configure, worth_a_line
 from app.transports.events.encode import Encoder
 from services.answering.quote import QuotingAnswerer
@@ -194,8 +195,7 @@ async def story(running: Served, sinks: Sinks, *, whole: bool) -> None:
 
 
 async def say(call: Caller, text: str) -> None:
-    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
-    await call.send({"type": "conversation.item.create", "item": item})
+    await call.send(typed(text))
     await played(call)
 
 

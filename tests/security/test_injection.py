@@ -1,6 +1,6 @@
 """Instructions in speech, payee names, memos, documents and model output are words like any others.
 
-Every third text of tests/data/injection.jsonl goes through the whole text path (real stages, real ledger), by turns
+Every third text of tests/data/injection.yaml goes through the whole text path (real stages, real ledger), by turns
 without a model and with one that obeys; `make test-slow` puts each of them all through both. A call with the text in it
 must come to the same decisions about money as the call without.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 import orjson
 import pytest
 import sqlalchemy as sa
+import yaml
 
 from app.bootstrap import Gateway
 from app.composition.callers import Callers
@@ -33,8 +34,14 @@ from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 from tests.harness.rows import tamper
 
+WRITTEN: dict[str, dict[str, list[str]]] = yaml.load(
+    (Path(__file__).parents[1] / "data" / "injection.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
+)
 CORPUS: list[dict[str, str]] = [
-    orjson.loads(line) for line in (Path(__file__).parents[1] / "data" / "injection.jsonl").read_bytes().splitlines()
+    {"id": f"{where} {locale} {number}", "where": where, "locale": locale, "text": text}
+    for where, of_locales in WRITTEN.items()
+    for locale, texts in of_locales.items()
+    for number, text in enumerate(texts, 1)
 ]
 SPOKEN = {"en": Locale("en-US"), "ja": Locale("ja-JP")}
 COMMAND = {"en": "send fifty dollars to catherine nguyen", "ja": "佐藤花子に五千円送って"}

@@ -41,6 +41,7 @@ AudioBufferSourceNode.prototype.start = function (at) {
 const { send } = WebSocket.prototype;
 window.reported = [];
 WebSocket.prototype.send = function (data) {
+  window.line = this;
   const event = typeof data === "string" ? JSON.parse(data) : {};
   if (event.type === "tellerline.playback") window.reported.push(event);
   return send.call(this, data);
@@ -128,8 +129,9 @@ async def test_the_microphone_reaches_the_recogniser(page: "playwright.Page") ->
 
 
 async def test_a_japanese_caller_reads_japanese(page: "playwright.Page") -> None:
-    await page.select_option("#locale", "ja-JP")
-    assert await page.inner_text("#call") == "電話をかける"
+    await page.add_init_script("Object.defineProperty(navigator, 'languages', { value: ['ja', 'en-US'] })")
+    await page.reload()
+    await page.wait_for_selector("#call:text('電話をかける')")
     assert await page.get_attribute("#words", "placeholder") == WORDS["ja"]["type_here"]
     await page.click("#call")
     await page.wait_for_selector("#words:enabled")
@@ -202,6 +204,51 @@ async def order(page: "playwright.Page") -> None:
     await page.fill("#words", "send fifty dollars to catherine nguyen")
     await page.keyboard.press("Enter")
     await page.wait_for_selector("#card:not([hidden])")
+
+
+@pytest.mark.parametrize(("locale", "language"), [("en-US", "en"), ("ja-JP", "ja")])
+async def test_what_fails_says_what_to_do(page: "playwright.Page", locale: str, language: str) -> None:
+    async def told(key: str) -> None:
+        await page.wait_for_selector(f"#said .error:has-text('{WORDS[language][key]}')".replace("can't", "can\\'t"))
+
+    await page.set_viewport_size({"width": 320, "height": 600})
+    await page.select_option("#locale", locale)
+    assert await page.evaluate("document.documentElement.scrollWidth") <= 320
+    await page.route("**/demo/token*", lambda route: route.abort())
+    await page.click("#call")
+    await told("no_service")
+    await page.unroute("**/demo/token*")
+    await page.route("**/demo/token*", lambda route: route.fulfill(json={"access_token": "stale"}))
+    await page.click("#call")
+    await told("not_taken")
+    await page.unroute("**/demo/token*")
+    await page.click("#call")
+    for name in ("NotAllowedError", "NotFoundError"):
+        refuse = f"async () => {{ throw new DOMException('', '{name}'); }}"
+        await page.evaluate(f"void (navigator.mediaDevices.getUserMedia = {refuse})")
+        await page.click("#talk:enabled")
+        await told(f"microphone.{name}")
+    await page.evaluate("window.line.close(3000)")
+    await told("dropped")
+
+
+async def test_an_order_that_is_read_again_is_on_the_card_again(page: "playwright.Page") -> None:
+    """Who speaks over a read-back of an earlier call may hear the same again, of which no new event tells."""
+    readback = {"type": "tellerline.readback", "payee_id": "p", "amount_minor": 5000, "currency": "USD", "on": None}
+    readback |= {"source": "a", "verification": "match", "step_up_required": False, "expires_at": "2999-01-01T00:00Z"}
+    done = [
+        {"type": "response.done", "response": {"id": "r", "status": status, "metadata": {"awaits": awaits}}}
+        for status, awaits in (("cancelled", "nothing"), ("completed", "confirmation"))
+    ]
+
+    def served(line: "playwright.WebSocketRoute") -> None:
+        for event in (readback, *done):
+            line.send(json.dumps(event))
+
+    await page.route_web_socket("**/v1/calls", served)
+    await page.click("#call")
+    await page.wait_for_selector("text=waits for confirmation")
+    assert await page.is_visible("#card :text('$50.00')")
 
 
 async def test_without_a_voice_the_page_says_so(page: "playwright.Page") -> None:

@@ -11,7 +11,12 @@ import yaml
 from app.gate import doorman
 from tests.harness.echo import Raw, echo, frame, raw
 
-CASES = yaml.load((Path(__file__).parents[1] / "data" / "autobahn.yaml").read_text(), yaml.CSafeLoader)
+CASES: list[dict[str, Any]] = [
+    {"case": number, "close": 1000, "send": case.get("echo"), "expect": case.get("echo", ())} | case
+    for number, case in yaml.load(
+        (Path(__file__).parents[1] / "data" / "autobahn.yaml").read_text(), yaml.CSafeLoader
+    ).items()
+]
 OPCODES = {"cont": 0, "text": 1, "binary": 2, "close": 8, "ping": 9, "pong": 10}
 CHAPTERS = sorted({case["case"].partition(".")[0] for case in CASES}, key=int)
 AT_ONCE = 8
@@ -50,7 +55,7 @@ async def send(client: Raw, case: dict[str, Any]) -> None:
 
 async def play(port: int, case: dict[str, Any]) -> str:
     """What differs from what the case expects; empty where nothing does."""
-    wanted = [(opcode(one), payload(one)) for one in case.get("expect", ()) for _ in range(one.get("times", 1))]
+    wanted = [(opcode(one), payload(one)) for one in case["expect"] for _ in range(one.get("times", 1))]
     closes = case["close"] if isinstance(case["close"], list) else [case["close"]]
     async with raw(port) as client:
         await client.shake()

@@ -23,38 +23,45 @@ async def still_served(running: Gateway) -> None:
 
 
 @pytest.mark.parametrize(
-    ("message", "code"),
+    ("message", "code", "says"),
     [
-        ("{", "malformed_message"),
-        ("[]", "malformed_message"),
-        ("null", "malformed_message"),
-        ("{}", "malformed_message"),
-        ('{"type": "input_audio_buffer.append"}', "malformed_message"),
-        ('{"type": "input_audio_buffer.append", "audio": 5}', "malformed_message"),
-        ('{"type": "input_audio_buffer.append", "audio": "AAAA", "volume": 11}', "malformed_message"),
-        ('{"type": "input_audio_buffer.append", "audio": "not base64!"}', "malformed_audio"),
-        ('{"type": "input_audio_buffer.append", "audio": "AAAA", "tellerline.sequence": 1}', "malformed_audio"),
-        ('{"type": "response.create"}', "unknown_event"),
-        ('{"type": "tellerline.dtmf", "digit": "12"}', "malformed_message"),
-        ('{"type": "input_audio_buffer.commit"}', "wrong_state"),
-        ('{"type": "session.update", "session": {"tellerline": {"locale": "xx-XX"}}}', "unsupported_locale"),
-        ('{"type": "session.update", "session": {"tellerline": {"locale": "../../etc"}}}', "malformed_message"),
+        ("{", "malformed_message", "no JSON: "),
+        ("[]", "malformed_message", "write an object"),
+        ("null", "malformed_message", "write an object"),
+        ("{}", "malformed_message", "is missing its type"),
+        ('{"type": "input_audio_buffer.append"}', "malformed_message", "audio: is missing"),
+        ('{"type": "input_audio_buffer.append", "audio": 5}', "malformed_message", "audio: write a text"),
+        ('{"type": "input_audio_buffer.append", "audio": "AAAA", "volume": 11}', "malformed_message", "holds a name"),
+        ('{"type": "input_audio_buffer.append", "audio": "not base64!"}', "malformed_audio", "base64"),
+        ('{"type": "input_audio_buffer.append", "audio": "AAAA", "tellerline.sequence": 1}', "malformed_audio", ""),
+        ('{"type": "response.create"}', "unknown_event", "one of session.update, "),
+        ('{"type": "tellerline.dtmf", "digit": "12"}', "malformed_message", "digit: write what fits ^[0-9*#A-D]$"),
+        ('{"type": "input_audio_buffer.commit"}', "wrong_state", ""),
+        ('{"type": "session.update", "session": {"tellerline": {"locale": "xx-XX"}}}', "unsupported_locale", "ja-JP"),
+        ('{"type": "session.update", "session": {"tellerline": {"locale": "../../etc"}}}', "malformed_message", "fits"),
+        ('{"type": "session.update", "session": {"turn_detection": null}}', "malformed_message", "session: holds"),
         (
             '{"type": "session.update", "session": {"audio": {"input": {"format": {"type": "audio/opus"}}}}}',
             "malformed_message",
+            "session.audio.input.format: write one of audio/pcm, audio/pcmu, audio/pcma as its type",
         ),
         (
             '{"type":"session.update","session":{"audio":{"input":{"format":{"type":"audio/pcm","rate":44100}}}}}',
             "malformed_message",
+            "session.audio.input.format.rate: write 8000, 16000 or 24000",
         ),
-        ('{"type": "conversation.item.create", "item": ' + '{"a":' * 500 + "1" + "}" * 500 + "}", "malformed_message"),
+        (
+            '{"type": "conversation.item.create", "item": ' + '{"a":' * 500 + "1" + "}" * 500 + "}",
+            "malformed_message",
+            "no JSON: ",
+        ),
     ],
 )
-async def test_a_bad_event_is_told_and_the_call_goes_on(message: str, code: str) -> None:
+async def test_a_bad_event_is_told_and_the_call_goes_on(message: str, code: str, says: str) -> None:
     async with gateway(lambda _: TEXT) as running, caller(running) as call:
         await call.socket.send(message)
         error = await call.next("error")
-        assert error["error"]["code"] == code
+        assert (error["error"]["code"], says in error["error"]["message"]) == (code, True), error["error"]["message"]
         assert error["error"]["type"] == "invalid_request_error"
         await call.send(typed("hello"))
         await call.next("response.done")

@@ -15,30 +15,20 @@ from app.demo.show import SpokenLength, show
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import SpeechUnavailable
 from schemas.ids import JA_JP
-from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from services.audio.codec import decode
 from services.speech.clauses import clauses
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
-from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import Caller, caller, clip, gateway, line
+from tests.harness.read_back import ORDER, WHOLE, WORDS, handler
 from tests.harness.served import served
 
-ORDER = "send fifty"
-SENTENCES = ("Send fifty dollars to Catherine.", "Is that right?")
-WHOLE = " ".join(SENTENCES)
-WORDS = len(WHOLE.split(" "))
 FORMATS = [
     ({"type": "audio/pcm", "rate": 16_000}, AudioFormat(Encoding.PCM16, 16_000)),
     ({"type": "audio/pcm", "rate": 24_000}, AudioFormat(Encoding.PCM16, 24_000)),
     ({"type": "audio/pcmu"}, AudioFormat(Encoding.MULAW, 8_000)),
     ({"type": "audio/pcma"}, AudioFormat(Encoding.ALAW, 8_000)),
 ]
-
-
-def handler() -> FakeTurnHandler:
-    said = (*(ReplyText(one) for one in SENTENCES), ReplyDone(Awaits.CONFIRMATION))
-    return FakeTurnHandler({ORDER: said}, {ORDER: Completeness.COMPLETE})
 
 
 async def asks_for_sound(call: Caller, form: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -48,11 +38,6 @@ async def asks_for_sound(call: Caller, form: dict[str, Any] | None = None) -> di
     await call.send({"type": "session.update", "session": session})
     in_force: dict[str, Any] = (await call.next("session.updated"))["session"]
     return in_force
-
-
-async def order(call: Caller) -> None:
-    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": ORDER}]}
-    await call.send({"type": "conversation.item.create", "item": item})
 
 
 async def reports(call: Caller, reply: str, state: str, **more: int) -> None:
@@ -74,7 +59,7 @@ async def test_who_asks_is_spoken_to_in_the_format_that_was_named(named: dict[st
         in_force = await asks_for_sound(call, named)
         assert in_force["output_modalities"] == ["audio"]
         assert in_force["audio"]["output"]["format"] == named
-        await order(call)
+        await call.send(typed(ORDER))
         reply = (await call.next("response.done"))["response"]["id"]
         pieces = call.of(SOUND)
         samples = decode(sound_of(call), form)
@@ -96,7 +81,7 @@ async def test_who_does_not_ask_is_sent_what_was_sent_before() -> None:
     voice = FakeSynthesizer(100)
     async with gateway(lambda _: ORDER, handler, synthesizer=voice) as running, caller(running, locale="en-US") as call:
         assert call.of("session.updated")[0]["session"]["output_modalities"] == ["text"]
-        await order(call)
+        await call.send(typed(ORDER))
         await call.next("response.done")
         assert not call.of(SOUND)
         assert voice.spoken == []
@@ -105,7 +90,7 @@ async def test_who_does_not_ask_is_sent_what_was_sent_before() -> None:
 async def test_without_a_voice_the_session_says_so() -> None:
     async with gateway(lambda _: ORDER, handler) as running, caller(running) as call:
         assert (await asks_for_sound(call))["output_modalities"] == ["text"]
-        await order(call)
+        await call.send(typed(ORDER))
         await call.next("response.done")
         assert not call.of(SOUND)
         assert call.of("response.output_text.done")[0]["text"] == WHOLE
@@ -124,7 +109,7 @@ async def test_after_a_reply_is_cut_no_sound_of_it_follows() -> None:
     voice.pause_s = 0.3
     async with gateway(lambda _: "no wait", handler, synthesizer=voice) as running, caller(running) as call:
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         reply = (await call.next(SOUND))["response_id"]
         await call.say(line(clip("to_catherine"), 1.0))
         cut = await call.next("tellerline.reply.interrupted")
@@ -140,7 +125,7 @@ async def test_after_a_reply_is_cut_no_sound_of_it_follows() -> None:
 async def test_a_reply_that_was_played_in_full_is_heard() -> None:
     async with gateway(lambda _: "", handler, synthesizer=FakeSynthesizer(100)) as running, caller(running) as call:
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         reply = (await call.next("response.done"))["response"]["id"]
         assert not running.handler.told("delivered")
         await reports(call, reply, "completed", played_ms=WORDS * 100)
@@ -151,7 +136,7 @@ async def test_a_reply_that_was_played_in_full_is_heard() -> None:
 async def test_a_reply_of_which_less_was_played_is_not_heard(played_ms: int) -> None:
     async with gateway(lambda _: "", handler, synthesizer=FakeSynthesizer(100)) as running, caller(running) as call:
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         reply = (await call.next("response.done"))["response"]["id"]
         await reports(call, reply, "completed", played_ms=played_ms)
         assert running.handler.told("delivered") == []
@@ -165,7 +150,7 @@ async def test_an_estimating_client_has_heard_it_once_its_sound_is_over() -> Non
         caller(running, playback="estimated") as call,
     ):
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         reply = (await call.next("response.done"))["response"]["id"]
         assert not running.handler.told("delivered")
         while not running.handler.told("delivered"):
@@ -179,7 +164,7 @@ async def test_where_the_voice_fails_the_words_go_out(fails_at: int) -> None:
     voice.error, voice.fails_at = SpeechUnavailable(), fails_at
     async with gateway(lambda _: "", handler, synthesizer=voice) as running, caller(running) as call:
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         assert (await call.next("response.done"))["response"]["status"] == "completed"
         assert call.of("response.output_text.done")[0]["text"] == WHOLE
         assert [event["text_end"] for event in call.of(SOUND)][-1:] != [len(WHOLE)]
@@ -189,12 +174,12 @@ async def test_where_the_voice_fails_the_words_go_out(fails_at: int) -> None:
 async def test_sound_and_words_can_be_had_in_turn() -> None:
     async with gateway(lambda _: "", handler, synthesizer=FakeSynthesizer(20)) as running, caller(running) as call:
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         await reports(call, (await call.next("response.done"))["response"]["id"], "completed")
         spoken = len(call.of(SOUND))
         await call.send({"type": "session.update", "session": {"type": "realtime", "output_modalities": ["text"]}})
         await call.next("session.updated")
-        await order(call)
+        await call.send(typed(ORDER))
         await call.next("response.done")
         assert spoken
         assert len(call.of(SOUND)) == spoken
@@ -220,7 +205,7 @@ async def test_the_demonstration_says_whether_there_is_a_voice(voice: FakeSynthe
     console, sound = Console(record=True, width=200, file=StringIO()), SpokenLength()
     async with gateway(lambda _: "", handler, synthesizer=voice) as running, caller(running) as call:
         await asks_for_sound(call)
-        await order(call)
+        await call.send(typed(ORDER))
         await call.next("response.done")
         for event in call.heard:
             show(console, event)

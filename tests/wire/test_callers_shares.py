@@ -34,6 +34,7 @@ async def test_calls_of_one_customer_are_bounded_before_the_database_is_asked(
             assert int(one.headers["Retry-After"]) >= 1
         assert len(opened) == 3
         assert await refusal(running.calls, running.token("imogen-hartley")) is None
+        assert await status(f"{running.calls}s", running.token("imogen-hartley")) == 404, "no call has this name"
 
 
 async def test_calls_at_once_of_one_customer_are_bounded(tmp_path: Path) -> None:

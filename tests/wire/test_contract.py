@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from openai.types.realtime import RealtimeServerEvent
 from pydantic import TypeAdapter
 
+from app.client import typed
 from app.transports.asyncapi import document
 from schemas.turn import Completeness
 from schemas.wire import parse_client_event
@@ -80,9 +81,6 @@ def _input(**settings: Any) -> dict[str, Any]:
     return {"type": "session.update", "session": {"type": "realtime", "audio": {"input": settings}}}
 
 
-TYPED = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}
-
-
 @pytest.mark.parametrize(
     "event",
     [
@@ -93,7 +91,7 @@ TYPED = {"type": "message", "role": "user", "content": [{"type": "input_text", "
         {"type": "input_audio_buffer.append", "audio": "AAAA", "event_id": "e1"},
         {"type": "input_audio_buffer.commit"},
         {"type": "input_audio_buffer.clear"},
-        {"type": "conversation.item.create", "item": TYPED},
+        typed("hi"),
         {"type": "response.cancel"},
         {"type": "response.cancel", "response_id": "r1"},
     ],

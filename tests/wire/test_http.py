@@ -106,20 +106,22 @@ async def test_bad_recordings(bank: RunningApp, content: bytes, media_type: str,
 
 
 @pytest.mark.parametrize(
-    ("body", "status", "code"),
+    ("body", "status", "code", "says"),
     [
-        (b"{", 400, "bad_input"),
-        (b"[]", 400, "bad_input"),
-        (orjson.dumps({"text": "x" * 2_001, "locale": "en-US"}), 400, "bad_input"),
-        (orjson.dumps({"text": "x", "locale": "en-US", "surprise": 1}), 400, "bad_input"),
-        (b'{"text": "x", "locale": "en-US", "text": "y"}', 400, "bad_input"),
-        (orjson.dumps({"text": "x", "locale": "tlh-KX"}), 422, "unsupported_locale"),
+        (b"{", 400, "bad_input", "body: no JSON: EOF"),
+        (b"[]", 400, "bad_input", "body: write an object"),
+        (orjson.dumps({"text": "x"}), 400, "bad_input", "body.locale: is missing"),
+        (orjson.dumps({"text": "x" * 2_001, "locale": "en-US"}), 400, "bad_input", "body.text: write at most 2000"),
+        (orjson.dumps({"text": "x", "locale": "en-US", "surprise": 1}), 400, "bad_input", "body: holds a name"),
+        (b'{"text": "x", "locale": "en-US", "text": "y"}', 400, "bad_input", "twice"),
+        (orjson.dumps({"text": "x", "locale": "tlh-KX"}), 422, "unsupported_locale", "en-GB, en-US, ja-JP"),
     ],
 )
-async def test_bad_texts(bank: RunningApp, body: bytes, status: int, code: str) -> None:
+async def test_bad_texts(bank: RunningApp, body: bytes, status: int, code: str, says: str) -> None:
     headers = bank.token("alex-morgan") | {"Content-Type": "application/json"}
     answer = await bank.client.post("/v1/text", content=body, headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert says in answer.json()["error"]["message"]
 
 
 async def test_nobody_gets_in_without_a_credential(bank: RunningApp) -> None:
@@ -135,7 +137,8 @@ async def test_nobody_gets_in_without_a_credential(bank: RunningApp) -> None:
 
 async def test_unknown_routes_and_methods_answer_in_the_same_form(bank: RunningApp) -> None:
     assert (await bank.client.get("/nowhere")).json()["error"]["code"] == "not_found"
-    assert (await bank.client.get("/v1/text")).status_code == 405
+    other = await bank.client.get("/v1/text")
+    assert (other.status_code, other.json()["error"]["message"]) == (405, "send POST")
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/", "/console/", "/nowhere", "/v1/text"])

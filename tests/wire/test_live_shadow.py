@@ -20,6 +20,7 @@ from app.retention import erase
 from app.shadow import line as shadow_line
 from app.shadow.line import ShadowLine
 from schemas.ids import EN_US, CallId, CustomerId
+from schemas.transcript import Decode
 from schemas.turn import ReplyId
 from services.audio.files import read_file
 from services.ports import TurnHandler
@@ -75,7 +76,7 @@ async def call(
     await recordings.consent(CallId(name), agreed)
     for number in range(len(said)):
         samples = read_file(AUDIO.read_bytes()) if words[0] == SPOKEN else np.zeros(1_600, np.float32)
-        heard = handler.interpret(await ears.transcribe(samples, EN_US, final=True, wordings=handler.wordings))
+        heard = handler.interpret(await ears.transcribe(samples, EN_US, Decode.FINAL, wordings=handler.wordings))
         words.pop(0)
         if len(samples) == 1_600:  # the fake hears what is said there; the shadow would hear nothing
             recordings._shelf.take(*heard.transcript.decodes)

@@ -12,6 +12,7 @@ import soxr
 from websockets.asyncio.client import connect
 
 import app.transports.live.line
+from app.client import typed
 from schemas.audio import Samples
 from schemas.errors import SlowConsumer
 from schemas.turn import Completeness, ItemId, Partial, ReplyDone, ReplyText, SpeechStarted
@@ -144,8 +145,7 @@ async def test_a_client_that_does_not_read_is_let_go_and_slows_nobody(monkeypatc
     handlers = iter([flood])
     async with gateway(lambda _: TEXT, lambda: next(handlers, None) or complete()) as running:
         deaf = await connect(running.url, max_queue=1, compression=None)
-        more = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "more"}]}
-        sending = asyncio.create_task(_insist(deaf, orjson.dumps({"type": "conversation.item.create", "item": more})))
+        sending = asyncio.create_task(_insist(deaf, orjson.dumps(typed("more"))))
         async with caller(running) as call:
             await call.say(call_audio(), pace=1.0)
             await call.next("response.done")
@@ -166,8 +166,7 @@ async def test_a_client_that_takes_no_message_in_time_is_let_go(monkeypatch: pyt
     long = FakeTurnHandler({"more": (*(ReplyText("x" * 200_000) for _ in range(60)), ReplyDone())})
     async with gateway(lambda _: TEXT, lambda: long) as running:
         deaf = await connect(running.url, max_queue=1, compression=None)
-        more = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "more"}]}
-        await deaf.send(orjson.dumps({"type": "conversation.item.create", "item": more}).decode())
+        await deaf.send(orjson.dumps(typed("more")).decode())
         assert running.admission.inside == 1
         async with asyncio.timeout(10):
             await running.admission.empty.wait()

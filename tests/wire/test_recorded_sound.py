@@ -7,6 +7,7 @@ from pathlib import Path
 
 from websockets.asyncio.client import connect
 
+from app.client import typed
 from app.composition.keys import audit_keys
 from app.qa.replay.records.recorded import Recording, as_case, read_recording
 from schemas.audio import SAMPLE_RATE
@@ -36,9 +37,8 @@ async def agreed(call: Caller, locale: Locale) -> None:
     await call.next("session.updated")
 
 
-async def typed(call: Caller, text: str) -> None:
-    item = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
-    await call.send({"type": "conversation.item.create", "item": item})
+async def asks(call: Caller, text: str) -> None:
+    await call.send(typed(text))
     await call.next("response.done")
 
 
@@ -57,9 +57,9 @@ async def test_a_call_is_on_record_in_the_language_of_its_words_until_that_chang
     async with served(tmp_path, FakeRecognizer(lambda _: ""), recording_days=1) as running:
         async with calling(running, "takahashi-misaki") as call:
             await agreed(call, JA_JP)
-            await typed(call, "残高を教えてください")
+            await asks(call, "残高を教えてください")
             await agreed(call, EN_US)
-            await typed(call, "what's my balance")
+            await asks(call, "what's my balance")
         made = on_record(running)
     assert made.facts is not None
     assert (made.head.locale, made.facts.locale) == (JA_JP, JA_JP)

@@ -11,7 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 
-from app.client import demo_token
+from app.client import demo_token, typed
 from app.demo.run import service
 from app.transports.live import lease
 from tests.fakes.recognizer import FakeRecognizer
@@ -88,8 +88,7 @@ async def test_consent_to_a_recording_is_the_callers_and_is_told_back(tmp_path: 
                 await call.send({"type": "session.update", "session": {"type": "realtime", "tellerline": own}})
                 told = (await call.next("session.updated"))["session"]["tellerline"]["recording"]
                 assert told is bool(agreed)
-                typed = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "help"}]}
-                await call.send({"type": "conversation.item.create", "item": typed})
+                await call.send(typed("help"))
                 await call.next("response.done")
             async with asyncio.timeout(5):
                 await running.gateway.admission.empty.wait()

@@ -11,7 +11,7 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from app.client import heard_out, typed
+from app.client import typed
 from schemas.banking import TransferState
 from schemas.errors import StoreRefused, StoreUnavailable
 from services.banking.ledger import SqlLedger
@@ -95,9 +95,7 @@ async def said_yes(call: Caller) -> str:
 
 async def unasked(call: Caller) -> str:
     """The next reply, which comes by itself."""
-    done = await call.next("response.done", within_s=NEXT_S)
-    await call.send(heard_out(done["response"]["id"]))
-    return str(call.of("response.output_text.done")[-1]["text"])
+    return await heard(call, within_s=NEXT_S)
 
 
 def words(call: Caller) -> str:

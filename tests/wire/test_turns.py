@@ -6,7 +6,7 @@ import numpy as np
 
 from app.client import typed
 from schemas.ids import JA_JP
-from schemas.transcript import Onward
+from schemas.transcript import Decode, Onward
 from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import caller, clip, gateway, line
@@ -216,7 +216,7 @@ async def test_a_yes_that_began_before_the_read_back_ended_meets_an_undelivered_
         await call.next("response.done")
         assert handler.told("take") == [SEND_TO, "yes"]
         assert not handler.told("delivered")
-    assert any(confirming for _, final, confirming in running.recognizer.decodes if final)
+    assert any(decode is Decode.CONFIRMING for _, decode in running.recognizer.decodes)
 
 
 async def test_a_yes_after_the_read_back_meets_a_delivered_one() -> None:

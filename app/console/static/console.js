@@ -17,6 +17,7 @@ let speaker = null;  // while a call is open
 let sounding = "";  // the reply whose sound the next binary message is
 let spoken = "";
 let expiryTimer = 0;
+let waiting = false;  // whether the order on the card is still to be answered
 
 const send = (event) => socket?.readyState === WebSocket.OPEN && socket.send(JSON.stringify(event));
 const element = (tag, text, className = "") => Object.assign(document.createElement(tag), { textContent: text, className });
@@ -83,6 +84,7 @@ function showStages(stages) {
 function showCard(event) {
   const named = (id) => names[id] ?? id;
   ui.card.hidden = false;
+  waiting = true;
   define(ui.order, [
     event.payee_id === null ? [word("to"), named(event.to_account)] : [word("payee"), named(event.payee_id)],
     [word("amount"), money(event.amount_minor, event.currency)],
@@ -102,6 +104,7 @@ function showCard(event) {
 
 function hideCard() {
   clearInterval(expiryTimer);
+  waiting = false;
   ui.card.hidden = true;
 }
 
@@ -160,7 +163,7 @@ const handlers = {
   "response.output_text.done": (event) => say("teller", event.text),
   "response.done": (event) => {
     state(event.response.metadata.awaits ? oneOf("waits", event.response.metadata.awaits) : word("connected"));
-    if (event.response.metadata.awaits !== "confirmation") hideCard();
+    ui.card.hidden = !waiting || event.response.metadata.awaits !== "confirmation";  // read again, it is there again
     if (event.response.status === "completed") heardOut(event.response.id);
   },
   "tellerline.timings": (event) => showStages(event.stages),
@@ -173,16 +176,25 @@ const handlers = {
   error: (event) => say("error", event.error.message, event.error.code),
 };
 
+async function asked(url, options) {
+  const answer = await fetch(url, options).catch(() => null);
+  if (!answer?.ok) { say("error", word(answer ? "no_token" : "no_service")); return null; }
+  return answer.json();
+}
+
 async function connect() {
-  const customer = ui.customer.value;
-  const answer = await fetch(`/demo/token?customer=${encodeURIComponent(customer)}`, { method: "POST" });
-  if (!answer.ok) { say("error", word("no_token")); return; }
-  const { access_token: token } = await answer.json();
+  ui.call.disabled = true;
+  const given = await asked(`/demo/token?customer=${encodeURIComponent(ui.customer.value)}`, { method: "POST" });
+  ui.call.disabled = false;
+  if (!given) return;
+  const { access_token: token } = given;
   const scheme = location.protocol === "https:" ? "wss" : "ws";
   socket = new WebSocket(`${scheme}://${location.host}/v1/calls`, ["tellerline.v1", `tellerline.bearer.${token}`]);
   socket.binaryType = "arraybuffer";
   speaker = new Speaker(RATE);
+  let opened = false;
   socket.onopen = () => {
+    opened = true;
     send({ type: "session.update", session: {
       type: "realtime", output_modalities: ["audio"], audio: { output: { format: { type: "audio/pcm", rate: RATE } } },
       tellerline: { locale: ui.locale.value, playback: "acknowledged" },
@@ -194,7 +206,12 @@ async function connect() {
     const event = JSON.parse(data);
     handlers[event.type]?.(event);
   };
-  socket.onclose = ({ reason }) => { setOpen(false); reason ? state(reason) : state(word("idle"), "idle"); hideCard(); };
+  socket.onclose = ({ code, reason }) => {
+    setOpen(false);
+    state(word("idle"), "idle");
+    hideCard();
+    if (code !== 1000) say("error", word(opened ? "dropped" : "not_taken"), reason);
+  };
 }
 
 function setOpen(open) {
@@ -206,6 +223,7 @@ function setOpen(open) {
 }
 
 async function unmute() {
+  if (!navigator.mediaDevices) throw new DOMException("", "SecurityError");
   const stream = await navigator.mediaDevices.getUserMedia({
     audio: { channelCount: 1, echoCancellation: true, noiseSuppression: false, autoGainControl: false },
   });
@@ -236,7 +254,7 @@ function type(text) {
 }
 
 ui.call.onclick = () => (socket ? socket.close(1000) : connect());
-ui.talk.onclick = () => (microphone ? mute() : unmute().catch((error) => say("error", error.message)));
+ui.talk.onclick = () => (microphone ? mute() : unmute().catch(({ name }) => say("error", words[`microphone.${name}`] ?? word("microphone.failed"), name)));
 ui.typed.onsubmit = (event) => {
   event.preventDefault();
   const text = ui.words.value.trim();
@@ -258,7 +276,11 @@ ui.locale.onchange = () => {
 };
 ui.customer.onchange = () => { names = namesOf[ui.customer.value] ?? {}; };
 
-const customers = await (await fetch("/demo/customers")).json();
+const offered = [...ui.locale.options];
+const theirs = navigator.languages.map((tag) => offered.find(({ value }) => value === tag) ?? offered.find(({ value }) => value.startsWith(tag.slice(0, 2))));
+(theirs.find(Boolean) ?? offered[0]).selected = true;
+speakLanguage();
+const customers = (await asked("/demo/customers")) ?? [];
 const namesOf = Object.fromEntries(customers.map((customer) => [customer.id, customer.names]));
 ui.customer.replaceChildren(...customers.map(({ id, name, locale }) => {
   const option = new Option(name, id);

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from app.qa.options import Database
+
 if TYPE_CHECKING:
     from app.settings import Settings
     from services.record.chain import ChainHead
@@ -20,7 +22,7 @@ def register(main: typer.Typer) -> None:
 
 @audit.command()
 def verify(
-    database: Annotated[str, typer.Option(help="SQLAlchemy URL; the settings' database unless given")] = "",
+    database: Database = "",
     heads: Annotated[Path | None, typer.Option(help="file of exported heads; the settings' unless given")] = None,
 ) -> None:
     """Walk the chain and compare it with the exported heads; exit 1 where a record was changed, dropped or moved.

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from schemas.errors import BadInput
 from schemas.ids import EN_US, Locale
 from schemas.money import EXPONENTS, Money
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue, TimeValue
@@ -27,6 +28,8 @@ def explain(
     """Show how a text is normalised."""
     from rich.console import Console
 
+    if strange := sorted(set(currency or ()) - EXPONENTS.keys()):
+        raise BadInput(f"{', '.join(strange)[:60]}: no currency, write a code such as USD or JPY")
     normalizer = Normalizer.for_locale(Locale(locale))
     moment = now or SystemClock().now()
     spans = normalizer.normalize(text, now=moment, currencies=tuple(currency or ()))

@@ -5,9 +5,6 @@ from typing import Annotated
 
 import typer
 
-from app.qa.commands.replay import stop
-from schemas.errors import TellerlineError
-
 label = typer.Typer(no_args_is_help=True, help=__doc__)
 
 
@@ -28,13 +25,10 @@ def set_(
     from app.qa.replay.labelling.labels import append_correction, correction, faults
     from schemas.errors import MalformedMessage
 
-    try:
-        found = correction(case, turn, expect, note)
-        if unknown := faults([found]):
-            raise MalformedMessage("; ".join(unknown))
-        append_correction(out, found)
-    except TellerlineError as error:
-        raise stop(error) from error
+    found = correction(case, turn, expect, note)
+    if unknown := faults([found]):
+        raise MalformedMessage("; ".join(unknown))
+    append_correction(out, found)
 
 
 @label.command()
@@ -50,13 +44,10 @@ def apply(
     from app.qa.replay.manifests.manifest import dump_jsonl
     from schemas.errors import MalformedMessage
 
-    try:
-        out = readers.lines(out)
-        corrected = labels.apply(readers.load(manifest), labels.read_corrections(corrections))
-        if unknown := label_faults(corrected):
-            raise MalformedMessage("; ".join(unknown))
-    except TellerlineError as error:
-        raise stop(error) from error
+    out = readers.lines(out)
+    corrected = labels.apply(readers.load(manifest), labels.read_corrections(corrections))
+    if unknown := label_faults(corrected):
+        raise MalformedMessage("; ".join(unknown))
     out.write_bytes(dump_jsonl(corrected.cases))
     typer.echo(f"{len(corrected.cases)} cases in {out}")
 
@@ -78,11 +69,8 @@ def from_recording(
     from app.settings import read_settings
     from schemas.errors import NotFound
 
-    try:
-        if customer and (fault := customer_fault(customer, "")):
-            raise NotFound(fault)
-        call = read_recording(folder, audit_keys(read_settings()))
-        added = add_recording(call, into, case or folder.resolve().name, customer or None)
-    except TellerlineError as error:
-        raise stop(error) from error
+    if customer and (fault := customer_fault(customer, "")):
+        raise NotFound(fault)
+    call = read_recording(folder, audit_keys(read_settings()))
+    added = add_recording(call, into, case or folder.resolve().name, customer or None)
     typer.echo(f"{added.id}: {len(added.turns)} turns in {into}")

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from threading import Thread
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
-
-from schemas.errors import TellerlineError
 
 if TYPE_CHECKING:
     from app.qa.replay.command import Request
@@ -32,6 +31,9 @@ class _RunByDefault(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the default command in front where none is named."""
         if args and args[0] not in self.commands and args[0] not in {"--help", "-h"}:
+            near = get_close_matches(args[0], self.commands)
+            if near and not Path(args[0]).exists():
+                ctx.fail(f"No such command or manifest {args[0]!r}. Did you mean {near[0]!r}?")
             args = [_RUN, *args]
         return super().parse_args(ctx, args)
 
@@ -50,12 +52,6 @@ def _end_with_input() -> None:
         os._exit(1)
 
     Thread(target=wait, daemon=True).start()
-
-
-def stop(error: TellerlineError) -> typer.Exit:
-    """Say what is wrong; the exit status of what can't be judged."""
-    typer.echo(f"{error.code}: {error}", err=True)
-    return typer.Exit(2)
 
 
 @replay.command(_RUN)
@@ -119,10 +115,7 @@ def _begin(out: Path, jobs: int, *, fresh: bool) -> None:
 def _run(request: "Request") -> None:
     from app.qa.replay.command import execute
 
-    try:
-        broken = execute(request)
-    except TellerlineError as error:
-        raise stop(error) from error
+    broken = execute(request)
     for bound in broken:
         typer.echo(f"policy {request.policy}: {bound}", err=True)
     raise typer.Exit(1 if broken else 0)
@@ -136,10 +129,7 @@ def check(
     """Tell everything that is wrong with a manifest at once, and what is in it. Exits with 1 where anything is."""
     from app.qa.replay.labelling.check import examine
 
-    try:
-        found = examine(manifest, policy, MIRROR)
-    except TellerlineError as error:
-        raise stop(error) from error
+    found = examine(manifest, policy, MIRROR)
     for fault in found.faults:
         typer.echo(fault, err=True)
     for line in found.says:
@@ -158,11 +148,8 @@ def split_(
     from app.qa.replay.playing.splitting import split_all
     from app.settings import read_settings
 
-    try:
-        for line in split_all(manifest, out, read_settings()):
-            typer.echo(line)
-    except TellerlineError as error:
-        raise stop(error) from error
+    for line in split_all(manifest, out, read_settings()):
+        typer.echo(line)
 
 
 @replay.command()
@@ -183,7 +170,5 @@ def report(
     from app.qa.replay.records.journal import REPORT, read_run
     from app.qa.replay.report.build import write_report
 
-    try:
-        write_report(out / REPORT, read_run(out), base_of(manifest))
-    except TellerlineError as error:
-        raise stop(error) from error
+    sound = base_of(manifest)
+    write_report(out / REPORT, read_run(out), sound)

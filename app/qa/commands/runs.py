@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from app.qa.commands.replay import MIRROR, replay, stop
+from app.qa.commands.replay import MIRROR, replay
 from schemas.errors import TellerlineError
 
 if TYPE_CHECKING:
@@ -55,11 +55,8 @@ def diff(
     from app.qa.replay.report.markdown import markdown as as_markdown
     from app.qa.replay.report.summary import print_diff
 
-    try:
-        wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
-        compared = _compared(before, after, history)
-    except TellerlineError as error:
-        raise stop(error) from error
+    wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
+    compared = _compared(before, after, history)
     findings = compared.findings(wanted)
     print_diff(compared, findings, Console())
     if junit is not None:
@@ -83,11 +80,8 @@ def beside(
     from app.qa.replay.manifests.readers import base_of
     from app.qa.replay.report.beside import beside_page
 
-    try:
-        compared = _compared(before, after, history)
-        findings = compared.findings(policies.policy(policy).fail_on)
-    except TellerlineError as error:
-        raise stop(error) from error
+    compared = _compared(before, after, history)
+    findings = compared.findings(policies.policy(policy).fail_on)
     base = None if manifest is None else base_of(manifest)
     page.write_text(beside_page(compared, findings, base, page), encoding="utf-8")
     typer.echo(f"{page}: {', '.join(f'{count} {name}' for name, count in compared.counts.items())}")
@@ -102,10 +96,7 @@ def baseline(
     """Keep a run as the baseline of a name, in place of an earlier one of that name."""
     from app.qa.replay.comparing.history import RunHistory
 
-    try:
-        RunHistory(history).keep(name, out)
-    except TellerlineError as error:
-        raise stop(error) from error
+    RunHistory(history).keep(name, out)
     typer.echo(f"{out} is the baseline {name}")
 
 
@@ -126,11 +117,8 @@ def history_(
     from app.qa.replay.report.summary import print_history
 
     kept = RunHistory(history)
-    try:
-        noted = None if out is None else kept.note(out, against, policies.policy(policy))[0]
-        runs = kept.runs()
-    except TellerlineError as error:
-        raise stop(error) from error
+    noted = None if out is None else kept.note(out, against, policies.policy(policy))[0]
+    runs = kept.runs()
     print_history(runs, kept.baselines(), Console(width=None if sys.stdout.isatty() else WIDE))
     if page is not None:
         page.write_text(history_page(runs), encoding="utf-8")
@@ -148,10 +136,7 @@ def coverage_(out: Annotated[Path, typer.Argument(help="folder of a finished run
     from app.qa.replay.records.journal import read_run
     from app.qa.replay.report.summary import print_coverage
 
-    try:
-        found = coverage(result.record for result in read_run(out).results)
-    except TellerlineError as error:
-        raise stop(error) from error
+    found = coverage(result.record for result in read_run(out).results)
     print_coverage(found, Console())
 
 
@@ -159,7 +144,7 @@ def coverage_(out: Annotated[Path, typer.Argument(help="folder of a finished run
 def shadow(
     manifest: Annotated[Path, typer.Argument(help="what `replay` takes: a file, a folder, a URL")],
     out: Annotated[Path, typer.Option(help="where turns that differ are kept, with their sound")],
-    asr_model: Annotated[str, typer.Option(help="the other recogniser, as TELLERLINE_ASR_MODEL names it")] = "",
+    asr_model: Annotated[str, typer.Option(help="the other recogniser, as ASR_MODEL names it")] = "",
     rules: Annotated[Path | None, typer.Option(help="the other rules: a folder like ours")] = None,
     tree: Annotated[Path | None, typer.Option(help="another tree, rules and code and all")] = None,
     words: Annotated[bool, typer.Option(help="take the references as heard")] = False,
@@ -169,11 +154,8 @@ def shadow(
     from app.qa.replay.playing.shadow import shadow as both
     from app.qa.replay.playing.trees import OtherPipeline
 
-    try:
-        with read(Request(manifest, out, words=words, mirror=MIRROR)) as (found, _):
-            report = both(found, OtherPipeline(asr_model, rules, tree), out)
-    except TellerlineError as error:
-        raise stop(error) from error
+    with read(Request(manifest, out, words=words, mirror=MIRROR)) as (found, _):
+        report = both(found, OtherPipeline(asr_model, rules, tree), out)
     for line in report.says():
         typer.echo(line)
     raise typer.Exit(1 if report.money else 0)

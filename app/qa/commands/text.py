@@ -57,6 +57,7 @@ def answer(line: bytes) -> bytes:
     from pydantic import ValidationError
 
     from app.text import TextPath, payee_of
+    from schemas.amiss import faults
     from schemas.errors import MalformedMessage
     from schemas.json_names import DOUBLED, doubled_name
     from schemas.text import TextIn
@@ -65,8 +66,7 @@ def answer(line: bytes) -> bytes:
     try:
         given = TextIn.model_validate_json(line)
     except ValidationError as error:
-        places = ", ".join(sorted({".".join(str(p) for p in item["loc"]) or "the line" for item in error.errors()}))
-        raise MalformedMessage(f"does not validate: {places}") from error
+        raise MalformedMessage("; ".join(faults(error))) from error
     if doubled_name(line) is not None:
         raise MalformedMessage(DOUBLED)
     if given.payees is not None:

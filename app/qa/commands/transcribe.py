@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import orjson
 import typer
 
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
+from schemas.transcript import Decode
 from services.ports import Recognizer
 
 
@@ -19,7 +20,7 @@ def line(file: Path, locale: Locale, recognizer: Recognizer, runner: asyncio.Run
 
     try:
         samples = read_file(file.read_bytes())
-        heard = runner.run(recognizer.transcribe(samples, locale, final=True))
+        heard = runner.run(recognizer.transcribe(samples, locale, Decode.FINAL))
     except OSError as error:
         return {"file": str(file), "error": "unreadable", "message": error.strerror}
     except TellerlineError as error:
@@ -58,19 +59,15 @@ def register(main: typer.Typer) -> None:
         model: Annotated[str, typer.Option(envvar="ASR_MODEL", help="bundled, or a faster-whisper checkpoint.")] = (
             "bundled"
         ),
-        device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+        device: Annotated[Literal["cpu", "cuda"], typer.Option(help="What it is decoded on.")] = "cpu",
     ) -> None:
         """Transcribe recordings, one JSON line a file. Exit 1 when a file could not be heard."""
         from rules.locales import locale_rules
 
-        try:
-            tag = Locale(locale)
-            locale_rules(tag)
-            failed = False
-            for found in lines(files, tag, model, device):
-                failed |= "error" in found
-                typer.echo(orjson.dumps(found).decode())
-        except TellerlineError as error:
-            typer.echo(f"{error.code}: {error.message}", err=True)
-            raise typer.Exit(2) from error
+        tag = Locale(locale)
+        locale_rules(tag)
+        failed = False
+        for found in lines(files, tag, model, device):
+            failed |= "error" in found
+            typer.echo(orjson.dumps(found).decode())
         raise typer.Exit(1 if failed else 0)

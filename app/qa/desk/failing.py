@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from app.qa.replay.judging.failures import FailedStage, TurnFailure, failures
 from app.qa.replay.manifests.manifest import Expectation, MoneyMove
 from app.qa.replay.records.record import PayeeSearchRecord, SpanRecord, TurnRecord
-from app.recordings.files import RecordedMove, RecordedTurn
+from app.recordings.files import RecordedTurn
 
 
 def failures_of(turn: RecordedTurn, locale: str, labels: Expectation | None) -> tuple[TurnFailure, ...]:
@@ -35,7 +35,7 @@ def _record(turn: RecordedTurn, locale: str, labels: Expectation) -> TurnRecord:
         decision=turn.decision or "",
         outcome=turn.outcome or "",
         reply=turn.reply,
-        money=tuple(map(_move, turn.money)) if judged else (),
+        money=tuple(map(MoneyMove.of, turn.money)) if judged else (),
         error=turn.error,
     )
 
@@ -45,10 +45,6 @@ def _spans(turn: RecordedTurn) -> Iterator[SpanRecord]:
     amount = turn.slots.get("amount")
     if amount is not None:
         yield SpanRecord(kind="money", surface="", start=0, end=0, value=amount.value, rule="")
-
-
-def _move(move: RecordedMove) -> MoneyMove:
-    return MoneyMove.model_validate(move.model_dump())
 
 
 def _known(turn: RecordedTurn, found: TurnFailure) -> TurnFailure:

@@ -45,7 +45,11 @@ async def examine(patient: Patient) -> Report:
     report = Report()
     async with Endpoint(patient.url, patient.key) as endpoint:
         if not await healthy(endpoint, patient.wait_s):
-            report.add("health", Severity.FAIL, f"{endpoint.url}/health does not answer")
+            report.add(
+                "health",
+                Severity.FAIL,
+                f"{endpoint.url}/health does not say yes: write a model endpoint's address, http://…, without /v1",
+            )
             return report
         model = await probes.identity(endpoint, report)
         if not model:

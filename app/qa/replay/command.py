@@ -10,6 +10,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from app.client import reach
 from app.qa.desk import exported
 from app.qa.replay.comparing import policy
 from app.qa.replay.judging.score import score
@@ -103,6 +104,7 @@ def read(request: Request) -> Iterator[tuple[Manifest, Path]]:
 
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
+        reach(request.realtime)  # that there is no gateway is no fault of any turn
         return LiveSpec(request.realtime, request.token)
     settings = read_settings()
     if request.on_ray:

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import soxr
 
-from schemas.audio import AudioFormat, Encoding, Samples
+from schemas.audio import PCM16, AudioFormat, Samples
 from schemas.call import PlaybackIn, PlaybackState
 from schemas.speech import SpokenChunk
 from schemas.turn import ReplyId
@@ -16,7 +16,6 @@ from services.audio.codec import decode, encode
 
 PIECE_MS: Final = 200
 """The longest piece, where a door does not say otherwise."""
-_PCM16: Final = AudioFormat(Encoding.PCM16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class ReplySound:
 
     def pieces(self, chunk: SpokenChunk) -> Iterator[AudioChunk]:
         """The chunk's sound."""
-        samples = decode(chunk.pcm, _PCM16)
+        samples = decode(chunk.pcm, PCM16)
         if chunk.rate != self._form.rate and self._resampler is None:
             self._resampler = soxr.ResampleStream(chunk.rate, self._form.rate, 1, dtype="float32")
         if self._resampler is not None:

@@ -72,18 +72,21 @@ class Dialogues(BaseModel):
 
 
 def read(path: Path) -> Dialogues:
-    """The dialogues of a file. Raises OSError, BadInput, pydantic's ValidationError."""
+    """The dialogues of a file. Raises OSError, BadInput."""
     names: tuple[str, ...] = ()
     pools: dict[str, tuple[str, ...]] = {}
     dialogues: list[Dialogue] = []
-    for line in path.read_bytes().splitlines():
-        row = orjson.loads(line)
-        if "names" in row:
-            names = tuple(row["names"])
-        elif "pool" in row:
-            pools[row["pool"]] = tuple(row["texts"])
-        else:
-            dialogues.append(Dialogue.model_validate(row))
+    try:
+        for line in path.read_bytes().splitlines():
+            row = orjson.loads(line)
+            if "names" in row:
+                names = tuple(row["names"])
+            elif "pool" in row:
+                pools[row["pool"]] = tuple(row["texts"])
+            else:
+                dialogues.append(Dialogue.model_validate(row))
+    except ValueError as error:
+        raise BadInput(f"{path} holds no dialogues: {str(error).splitlines()[0]}") from error
     if not names or not dialogues:
         raise BadInput(f"no names or no dialogues in {path}")
     return Dialogues(names=names, pools=pools, dialogues=tuple(dialogues))

@@ -9,7 +9,7 @@ from deploy.bench._calls.corpus import Part, PlayedUtterance
 from deploy.bench._calls.oracle import Oracle, stamps
 from schemas.audio import Samples
 from schemas.ids import EN_US, Locale
-from schemas.transcript import Transcript, Wordings
+from schemas.transcript import Decode, Transcript, Wordings
 
 _PARTS = TypeAdapter(tuple[Part, ...])
 
@@ -31,9 +31,8 @@ class NotedOracle(Oracle):
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         """As its parent's; a sentence not met before is looked up first."""
@@ -42,4 +41,4 @@ class NotedOracle(Oracle):
             silence = np.zeros(0, dtype=np.float32)
             self.know(PlayedUtterance(" ".join(part.text for part in parts), EN_US, "", "", silence, parts), key)
             self._read.add(key)
-        return await super().transcribe(samples, locale, final=final, confirming=confirming, wordings=wordings)
+        return await super().transcribe(samples, locale, decode, wordings=wordings)

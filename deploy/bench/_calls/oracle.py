@@ -17,7 +17,7 @@ from deploy.bench._calls.corpus import LEAD_S, Part, PlayedUtterance, load, utte
 from rules.locales import space
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import Locale
-from schemas.transcript import Hypothesis, Transcript, Wordings
+from schemas.transcript import Decode, Hypothesis, Transcript, Wordings
 
 _SYNC: Final = np.frombuffer(np.random.default_rng(20).bytes(64), dtype=np.uint8) & 1
 _KEY_BITS: Final = 32
@@ -74,13 +74,12 @@ class Oracle:
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         """What was said in `samples`, as far as its words have ended."""
-        del final, confirming, wordings
+        del decode, wordings
         found = list(stamps(samples))
         text = self._text(found) if found else ""
         return Transcript(text, locale, (Hypothesis(text, 0.0),), no_speech_prob=0.0 if text else 1.0)

@@ -8,6 +8,7 @@ from app.qa.figures import Figure
 from deploy.reporting import percentile
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.ids import EN_US
+from schemas.transcript import Decode
 from services.ports import Recognizer
 
 FINALS: Final = 120
@@ -42,6 +43,6 @@ async def _by_turns(here: Recognizer, there: Recognizer, said: Samples) -> dict[
     for _ in range(FINALS):
         for name, recognizer in zip(beside, (here, there), strict=True):
             began = time.monotonic()
-            heard = await recognizer.transcribe(said, EN_US, final=True)
+            heard = await recognizer.transcribe(said, EN_US, Decode.FINAL)
             beside[name].append(1000 * (time.monotonic() - began) - heard.decode_ms)
     return {f"beside_a_decode_{name}_p{q}_ms": percentile(each, q) for name, each in beside.items() for q in (50, 95)}

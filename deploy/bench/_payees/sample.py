@@ -12,6 +12,7 @@ from rapidfuzz.fuzz import ratio
 
 from deploy.bench._payees import noise
 from deploy.bench._payees.dice import Dice
+from deploy.bench._payees.spoken import HALVES
 from deploy.bench._payees.stock import Person, people, stock
 from services.payees.data import nicknames
 from services.payees.forms import keys
@@ -48,7 +49,6 @@ _HEARD: Final = {
 }
 _KNOWN_SHARE: Final = 2
 """A book knows at most one overheard caller for so many payees."""
-_HALVES: Final = ("development", "acceptance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Setting:
 @lru_cache(maxsize=1)
 def recogniser() -> noise.NoisyRecogniser:
     """One recogniser for all: it knows the names of both halves, and other words."""
-    names = sorted({name for half in _HALVES for name in stock(half).words()})
+    names = sorted({name for half in HALVES for name in stock(half).words()})
     return noise.NoisyRecogniser(names, Dice(5))
 
 

@@ -18,13 +18,12 @@ from deploy.bench import CHECKOUT
 from deploy.bench._asr.audio import PHONE_RATE, g711
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from deploy.bench._calls.line import TAIL_S
-from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
+from schemas.audio import PCM16, SAMPLE_RATE, Samples
 from services.audio.codec import decode, encode
 from tests.harness.phone import Phone, calling
 from tests.harness.phone_asterisk import free_port
 from tests.harness.phone_lines import LINES, Place, settings
 
-_PCM16: Final = AudioFormat(Encoding.PCM16)
 SILENT_S: Final = 0.4
 """A greeting that has paused for so long is over."""
 GREETING_S: Final = 20.0
@@ -67,7 +66,7 @@ class Narrow(Phone):
         self.began = time.monotonic()
         while True:
             await asyncio.sleep(max(0.0, self.began + self.microphone.due_s() - time.monotonic()))
-            frame = decode(self.microphone.frame(), _PCM16)
+            frame = decode(self.microphone.frame(), PCM16)
             await self.bridge.sound(encode(frame[:: SAMPLE_RATE // PHONE_RATE], self.bridge.form))
 
     async def quiet(self, within_s: float = GREETING_S) -> None:

@@ -19,6 +19,8 @@ PATH = "/v1/ivr/calls"
 
 def main() -> None:
     """Announce it."""
+    if len(sys.argv) != 4:  # noqa: PLR2004
+        sys.exit(__doc__)
     gateway, name, customer = sys.argv[1:]
     folder = pathlib.Path(os.environ.get("TELLERLINE_KEY_DIR", "/etc/asterisk/tellerline"))  # noqa: TID251
     key = (folder / f"{name}.key").read_text().strip().encode()

@@ -10,7 +10,7 @@ from schemas.wire.client import PlaybackReport, PressKey, RenewToken
 from schemas.wire.realtime.items import MAX_ID, ItemName, ItemWish
 from schemas.wire.realtime.lenient import Lenient
 from schemas.wire.realtime.session import SessionWish
-from schemas.wire.unreadable import cause_of, faults
+from schemas.wire.unreadable import cause_of, told
 
 MAX_MESSAGE: Final = 256 * 1024
 """Bytes of one message: four seconds of sound."""
@@ -163,8 +163,8 @@ def parse_client_event(message: str) -> ClientEvent:
         if doubled_name(message) is not None:
             raise Refused(DOUBLED, cause=cause_of(message, MAX_ID))
         return event
-    kinds, places = faults(wrong, _NAMES)
-    raise Refused(f"{', '.join(kinds)} at {', '.join(places)}"[:400], places[0] or None, cause_of(message, MAX_ID))
+    said, place = told(wrong, _NAMES)
+    raise Refused(said, place or None, cause_of(message, MAX_ID))
 
 
 _NAMES: Final = frozenset(

@@ -5,25 +5,22 @@ asked which is meant; none of the values is taken, and nothing is read back.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
+from schemas.consent import ORDERS
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.clarification.doubled import named_beside
 from services.understanding.correction.cuts import without_tails
-from services.understanding.correction.later import TOLD_ALONE
-from services.understanding.correction.merging import Look, parts_a_value, values
-from services.understanding.correction.named import Find, Mentions, Values
+from services.understanding.correction.merging import parts_a_value, values
+from services.understanding.correction.named import Mentions, Values
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
-from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.ruleset.meanings import CARDS
-from services.understanding.fast.words.hearing import Hearing
 
 MAX_CUTS: Final = 4
 """Clauses at whose end an order is looked for."""
@@ -36,21 +33,18 @@ _MOST_BESIDE: Final = 4
 
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DATE})
 
-Order = Callable[[int], Understood]
-"""What the text up to a code point orders."""
 
-
-def afterthought(heard: Annotation, found: Understood, context: Context, find: Find, order: Order) -> Understood | None:
+def afterthought(utterance: Said, found: Understood) -> Understood | None:
     """The order with the values of which one is meant; None where no order comes first, or nothing is named behind."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    rules, text, context = utterance.rules, utterance.text, utterance.context
     if not rules.spaced or not context.idle or context.code or not _lost(found):
         return None
     ends = [mark.start() for mark in _ENDS.finditer(text) if mark.start() > 0 and mark.end() < len(text)]
-    for end in [at for at in ends if not parts_a_value(heard, at)][:MAX_CUTS]:
-        first = order(end)
+    for end in [at for at in ends if not parts_a_value(utterance.heard, at)][:MAX_CUTS]:
+        first = utterance.order(end)
         if first.then is not None or first.intent not in MONEY_MOVING | CARDS or not values(first.slots):
             continue
-        said = Mentions.within(Hearing.by(rules, heard, context), find)
+        said = Mentions.of_all(utterance)
         if _hindered(said, end):
             return None
         meant = named_beside(said, first)
@@ -59,21 +53,20 @@ def afterthought(heard: Annotation, found: Understood, context: Context, find: F
     return None
 
 
-def named_last(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+def named_last(said: Said, found: Understood) -> Understood | None:
     """What a no to a read-back names in its last clause alone: "that's not what I owe him, it's seventeen"."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    rules, text, units = said.rules, said.text, said.units
     plain = found.intent is Intent.DENY and found.then is None and found.consent is None and not values(found.slots)
-    if not rules.spaced or context.terms.awaited not in ORDERS or not plain:
+    if not rules.spaced or said.context.terms.awaited not in ORDERS or not plain:
         return None
-    units = rules.units(text)
     size = without_tails(rules.accounts.tails, units.words)
     starts = [at for at in range(1, size) if units.parted(_ENDS, text, at)]
-    begin = starts[-1] if starts else size
-    if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in heard.spans):
+    begin = starts[-1] if len(starts) == 1 else size  # "not dave, the gym, and fifty" names two things
+    if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in said.heard.spans):
         return None
-    meant = look(units.starts[begin], units.ends[size - 1], context)
-    whole = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
-    if not whole or meant.then or meant.unread or meant.unresolved or not values(meant.slots):
+    meant = said.look(units.starts[begin], units.ends[size - 1], said.context)
+    told = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
+    if not told or not meant.whole or not values(meant.slots):
         return None
     return replace(meant, rule=rules.accounts.rule("named_last"))
 

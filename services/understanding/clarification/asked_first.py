@@ -1,23 +1,28 @@
 """A question behind an order that it interrupts: "send ann thirty dollars, wait, how much do I have".
 
 It is answered first, and the order waits: nothing is read back until the caller says to go on. Behind a question about
-a bill that one may be ordered to be paid: "how much is the phone bill and pay it".
+a bill that one may be ordered to be paid: "how much is the phone bill and pay it". What the documents answer leaves an
+order said before it as it is: "send ann thirty dollars, and is there a fee".
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import BillId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slot, Slots, Understood
-from services.understanding.correction.cuts import Cut, announced_cuts, held_units
-from services.understanding.correction.merging import Again, Look
-from services.understanding.fast.clauses.clauses import READING
-from services.understanding.fast.patterns.units import Units
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from schemas.ids import BillId
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.cuts import Cut, announced_cuts
+from services.understanding.correction.said import Said
+from services.understanding.fast.asides.vetoes import vetoes_met
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
+_MOST: Final = 3
+"""Units of a word that joins two commands, at most."""
+_ASKING: Final = frozenset({"question", "how", "whether"})
+"""Vetoes of a question that is about an order, and no part of it."""
+_MOST_PARTS: Final = 6
+"""Places at which an order may end before a question."""
 _PRONOUN: Final = "pronoun"
 _OF_IT: Final = ".that_asked"
 """In the rules of what is ordered of the bill that was asked about."""
@@ -25,51 +30,87 @@ _OPEN: Final = MONEY_MOVING | READING | {None, Intent.QNA, Intent.DENY, Intent.C
 """What an utterance may have been taken for that holds an order and a question."""
 
 
-def asked_first(heard: Annotation, found: Understood, context: Context, look: Look, again: Again) -> Understood | None:
+def asked_first(said: Said, found: Understood) -> Understood | None:
     """The question, with the order behind it; None where no question interrupts one."""
+    context = said.context
     if not context.idle or context.code or not _may_hold_an_order(found):
         return None
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    for cut in reversed([*announced_cuts(rules, text, held_units(rules, heard))][-MAX_CUTS:]):
-        words = rules.units(text[cut.start :]).words
+    rules = said.rules
+    for cut in reversed([*announced_cuts(said)][-MAX_CUTS:]):
+        words = rules.units(said.text[cut.start :]).words
         if cut.denies or not words or rules.phrases.conjunctions.longest(words, 0)[1]:
             continue
-        order = look(0, cut.end, context)
+        order = said.look(0, cut.end, context)
         if order.intent not in MONEY_MOVING or order.rule is None or order.then is not None:
             continue
-        for asked in _questions(rules, text, cut, order, context, look, again):
+        for asked in _questions(said, cut, order):
             if _asks(asked):
                 rule = rules.accounts.rule("asked_first")
                 return replace(asked, then=order, rule=rule)
     return None
 
 
-def then_paid(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+def asked_besides(said: Said, found: Understood) -> Understood | None:
+    """What the documents answer, with the order that is said before it; None where the question tells a part of one."""
+    context, units = said.context, said.units
+    if not context.idle or context.code or found.route is not Route.QNA or found.then is not None:
+        return None
+    for end, start in _parts(said)[:_MOST_PARTS]:
+        if not _only_asks(said, start):
+            continue
+        order, asked = said.look(0, end, context), said.look(units.starts[start], len(said.text), context)
+        sure = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        told = order.slots != Slots() and not (order.then or order.unread)
+        if sure and told and asked.route is Route.QNA and asked.payees is None and asked.then is None:
+            return replace(found, then=order)
+    return None
+
+
+def _only_asks(said: Said, start: int) -> bool:
+    """Whether the words from a unit on name no value of an order, nothing of the caller's and no condition."""
+    hearing, size = said.hearing, len(said.units.words)
+    names = any(span.start >= said.units.starts[start] for span in said.heard.spans)
+    rows = hearing.reading.phrases(hearing.nouns.trie)[start:]
+    owns = any(hearing.nouns.nouns[edge.symbol].id for row in rows for edge in row)
+    return not names and not owns and vetoes_met(hearing, start, size) <= _ASKING
+
+
+def _parts(said: Said) -> list[tuple[int, int]]:
+    """Where what is said before a mark, a word that joins or a clause's end ends; the unit at which more begins."""
+    units, rules = said.units, said.rules
+    led = set(rules.leads.ends(said.text, units, ())) if rules.leads is not None else set()
+    found: list[tuple[int, int]] = []
+    for at in range(1, len(units.words)):
+        if at in led or said.text[units.ends[at - 1] : units.starts[at]].strip():
+            found.append((units.ends[at - 1], at))
+        joint = rules.phrases.conjunctions.longest(units.words, at)[0]
+        if at < joint < len(units.words):
+            found.append((units.ends[at - 1], joint))
+    return found
+
+
+def then_paid(said: Said, found: Understood) -> Understood | None:
     """What is asked about a bill, and the order behind it to pay that one; None where none is ordered."""
-    bill, rules, text = found.slots.bill, grammar(language(heard.transcript.locale)), heard.transcript.text
+    bill, rules, context, units = found.slots.bill, said.rules, said.context, said.units
     read = found.then is not None and (found.then.intent is not Intent.BILL_PAYMENT or found.then.slots.bill)
     if not rules.spaced or not context.idle or found.intent is not Intent.BILL_INQUIRY or bill is None or read:
         return None
-    units = rules.units(text)
-    joins = [
-        at for at, start in enumerate(units.starts) if start >= bill.evidence.end and _joins(rules, text, units, at)
-    ]
+    joins = [at for at, start in enumerate(units.starts) if start >= bill.evidence.end and _joins(said, at)]
     behind = replace(context, recent=Intent.BILL_INQUIRY, recent_bill=bill.value)
     for at in joins[:MAX_CUTS]:
-        order = look(units.starts[at], len(text), behind)
+        order = said.look(units.starts[at], len(said.text), behind)
         of_it = order.slots.bill is None and _OF_IT in (order.rule or "")
         if order.intent is Intent.BILL_PAYMENT and order.route is Route.FAST and of_it and not order.then:
             return replace(found, then=replace(order, slots=replace(order.slots, bill=bill)))
     return None
 
 
-def _joins(rules: Grammar, text: str, units: Units, at: int) -> bool:
+def _joins(said: Said, at: int) -> bool:
     """Whether a clause begins at a unit: behind a mark, or behind a word that joins two commands."""
-    if at == 0 or text[units.ends[at - 1] : units.starts[at]].strip():
+    units = said.units
+    if at == 0 or said.text[units.ends[at - 1] : units.starts[at]].strip():
         return at > 0
-    return any(
-        at in [edge.end for edge in rules.phrases.conjunctions.scan(units.words, b)] for b in range(max(0, at - 3), at)
-    )
+    return said.rules.phrases.conjunctions.ends(units.words, at, _MOST)
 
 
 def _may_hold_an_order(found: Understood) -> bool:
@@ -81,26 +122,25 @@ def _may_hold_an_order(found: Understood) -> bool:
 def _asks(found: Understood) -> bool:
     """Whether it is a question, all of it read; a merchant's name may be anything."""
     plain = found.intent in READING and found.route is Route.FAST and found.slots.merchant is None
-    return plain and not (found.then or found.unread or found.unresolved)
+    return plain and found.whole
 
 
-def _questions(
-    rules: Grammar, text: str, cut: Cut, order: Understood, context: Context, look: Look, again: Again
-) -> Iterator[Understood]:
+def _questions(said: Said, cut: Cut, order: Understood) -> Iterator[Understood]:
     """What the later part asks by itself, and with the order's bill in place of "it", or before it."""
-    yield look(cut.start, len(text), context)
-    yield look(cut.mark, len(text), context)
+    rules, text = said.rules, said.text
+    yield said.look(cut.start, len(text), said.context)
+    yield said.look(cut.mark, len(text), said.context)
     bill, later = order.slots.bill, text[cut.start :]
     if bill is None:
         return
     if not rules.spaced:
-        yield _about(bill, again(bill.evidence.surface + later))
+        yield _about(bill, said.again(bill.evidence.surface + later))
         return
     units = rules.units(later)
     for at in range(len(units.words)):
         if any(e.symbol == rules.symbols[_PRONOUN] and e.end == at + 1 for e in rules.trie.scan(units.words, at)):
-            said = text[bill.evidence.start : cut.end]
-            yield _about(bill, again(later[: units.starts[at]] + said + later[units.ends[at] :]))
+            named = text[bill.evidence.start : cut.end]
+            yield _about(bill, said.again(later[: units.starts[at]] + named + later[units.ends[at] :]))
 
 
 def _about(bill: Slot[BillId], found: Understood) -> Understood:

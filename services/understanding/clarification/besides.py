@@ -8,28 +8,28 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
-from services.understanding.correction.merging import Look, alone, merged, part_of
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
+from schemas.span import SpanKind
+from services.understanding.correction.merging import merged
+from services.understanding.correction.said import Said
 
 MAX_TRIES: Final = 6
 """Ways in which one utterance is cut."""
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
 
 
-def besides(heard: Annotation, whole: Understood, context: Context, look: Look) -> Understood | None:
+def besides(said: Said, whole: Understood) -> Understood | None:
     """The order that the words hold beside a condition, with that unread; None where there is no such order."""
-    text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
+    text, rules = said.text, said.rules
     if whole.intent not in _OPEN or whole.rule is not None:
         return None
     if text.rstrip().endswith(("?", "？")):
         return None
-    contexts = alone(context)
-    for tried, (before, begin, end) in enumerate(_places(rules, text)):
+    for tried, (before, begin, end) in enumerate(_places(said)):
         if tried == MAX_TRIES:
             break
-        parts = [part_of(look, *piece, contexts) for piece in ((0, before), (end, len(text))) if piece[0] < piece[1]]
+        parts = [said.part(*piece) for piece in ((0, before), (end, len(text))) if piece[0] < piece[1]]
         rule = rules.accounts.rule("besides")
         found = _order([part for part in parts if part is not None], rule) if None not in parts else None
         if found is not None:
@@ -44,10 +44,11 @@ def _order(parts: list[Understood], rule: RuleId) -> Understood | None:
     return found if plain and found is not None and not found.missing and not found.unresolved else None
 
 
-def _places(rules: Grammar, text: str) -> Iterator[tuple[int, int, int]]:
+def _places(said: Said) -> Iterator[tuple[int, int, int]]:
     """Where what comes before a condition ends, where it begins and where it ends, in code points."""
-    units, marks = rules.units(text), rules.accounts
+    rules, text, units, marks = said.rules, said.text, said.units, said.rules.accounts
     size = len(units.words)
+    yield from _times(said) if rules.spaced else ()
     for at in range(size) if marks.repeats.meets(units.words) else ():
         stop = marks.repeats.longest(units.words, at)[0]
         if stop > at:
@@ -65,3 +66,13 @@ def _places(rules: Grammar, text: str) -> Iterator[tuple[int, int, int]]:
             yield units.ends[at - 1], units.starts[at], units.ends[size - 1]
         elif "," in text and units.starts[at] < text.index(","):
             yield 0, 0, text.index(",") + 1
+
+
+def _times(said: Said) -> Iterator[tuple[int, int, int]]:
+    """Times of a day, with the word before them and without: "at five pm", "in an hour"."""
+    units = said.units
+    for span in said.heard.spans:
+        place = units.covering(span.start, span.end) if span.kind is SpanKind.TIME else None
+        for begin in range(place[0] - 1, place[0] + 1) if place is not None else ():
+            if begin >= 0:
+                yield units.ends[begin - 1] if begin else 0, units.starts[begin], span.end

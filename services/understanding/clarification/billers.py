@@ -4,54 +4,55 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.banking import Bill
-from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.ids import BillId, RuleId
+from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.correction.said import Said
+from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.freeform.loose import plain
-from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.words.hearing import Hearing
 
 _BESIDE: Final = RuleId("intents.bills_besides@1")
-_SENDING: Final = ("transfer", "carry", "give", "sends")
 
 
-def of_its_biller(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def of_its_biller(said: Said, found: Understood) -> Understood | None:
     """The bill's payment ("pay clearbrook tomorrow"); None for what is corrected, told besides, or of no one bill."""
-    rules, payee = grammar(language(heard.transcript.locale)), found.slots.payee
+    rules, context, payee = said.rules, said.context, found.slots.payee
     lacks = found.intent is Intent.TRANSFER_MONEY and found.missing in {(), (SlotName.AMOUNT,)}
-    whole = lacks and not (found.then or found.unread or found.unresolved or found.doubted)
+    whole = lacks and found.whole and not found.doubted
     if not rules.spaced or not context.idle or not whole or payee is None or payee.readings:
         return None
     bills = [bill for bill in context.bills if bill.payee_id == payee.value]
     if len(bills) != 1 or not _within(found.slots, bills[0]):
         return None
-    hearing = Hearing.by(rules, heard, context)
-    said = hearing.reading.lattice.said()
-    verbs = {rules.symbols[name] for name in _SENDING}
-    asked_for = rules.symbols["pay"] in said or (bool(found.slots.amount) and said.isdisjoint(verbs))
-    if not asked_for or rules.symbols["funds"] in said or not plain(hearing, found.slots):
+    hearing = said.hearing
+    words = hearing.reading.lattice.said()
+    verbs = rules.named(VERBS)
+    asked_for = rules.symbols["pay"] in words or (bool(found.slots.amount) and words.isdisjoint(verbs))
+    if not asked_for or rules.symbols["funds"] in words or not plain(hearing, found.slots):
         return None  # "send money to" is of no bill
     slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
 
 
-def for_its_bill(found: Understood, context: Context) -> Understood | None:
+def for_its_bill(said: Said, found: Understood) -> Understood | None:
     """The bill of whoever is named in its place: 「青空電力の請求を払って」."""
     payee = found.slots.payee
     if found.intent is not Intent.BILL_PAYMENT or payee is None or found.slots.bill is not None or payee.readings:
         return None
-    bills = [bill for bill in context.bills if bill.payee_id == payee.value]
+    bills = [bill for bill in said.context.bills if bill.payee_id == payee.value]
     if len(bills) != 1:
         return None
     return replace(found, slots=replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence)))
 
 
-def bills_besides(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def bills_besides(said: Said, found: Understood) -> Understood | None:
     """A payment with a bill unread that is named behind it and is none of the caller's: "the phone and the gas"."""
-    rules, bill = grammar(language(heard.transcript.locale)), found.slots.bill
-    pays = found.intent is Intent.BILL_PAYMENT or context.asked is SlotName.BILL
+    rules, bill = said.rules, found.slots.bill
+    pays = found.intent is Intent.BILL_PAYMENT or said.context.asked is SlotName.BILL
     if not rules.spaced or bill is None or not pays or found.route is not Route.FAST or found.then is not None:
         return None
-    hearing = Hearing.by(rules, heard, context)
+    hearing = said.hearing
     words, nouns, joints = hearing.reading.words, hearing.nouns, {joint.strip() for joint in rules.accounts.joined}
     edges = [
         edge for row in hearing.reading.phrases(nouns.trie) for edge in row if nouns.nouns[edge.symbol].kind == "bill"
@@ -67,6 +68,31 @@ def bills_besides(heard: Annotation, found: Understood, context: Context) -> Und
         one for one in told if one.start > bill.evidence.end and one.surface not in {e.surface for e in found.unread}
     )
     return replace(found, unread=(*found.unread, *unread[:1])) if unread else None
+
+
+def paid_before(said: Said, found: Understood) -> Understood | None:
+    """A bill before an order, behind which a word joins two wishes: 「電気代、あと妹に一万円」 is no note of it."""
+    if said.rules.spaced or not said.context.idle or found.intent is not Intent.TRANSFER_MONEY or found.then:
+        return None
+    hearing, conjunctions = said.hearing, said.rules.phrases.conjunctions
+    reading, nouns = hearing.reading, hearing.nouns
+    for edge in reading.phrases(nouns.trie)[_begins(hearing)]:
+        bill, joint = nouns.nouns[edge.symbol], conjunctions.longest(reading.words, edge.end)[0]
+        if bill.kind != "bill" or bill.id is None or not edge.end < joint < len(reading.words):
+            continue
+        order = said.look(reading.units.starts[joint], len(said.text), said.context)
+        if order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and not (order.missing or order.then):
+            slots = Slots(bill=Slot(BillId(bill.id), hearing.said(edge.start, edge.end, _BESIDE)))
+            return Understood(Intent.BILL_PAYMENT, slots, (), Route.FAST, order.confidence, _BESIDE, then=order)
+    return None
+
+
+def _begins(hearing: Hearing) -> int:
+    """The unit at which more begins than words that say nothing."""
+    at, edges = 0, hearing.reading.lattice.edges
+    while (end := max((e.end for e in edges(at) if e.symbol == FILLER), default=at)) > at:
+        at = end
+    return min(at, len(hearing.reading.words) - 1)
 
 
 def _within(slots: Slots, bill: Bill) -> bool:

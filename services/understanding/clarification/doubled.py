@@ -9,22 +9,18 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, Final
 
-from schemas.consent import Awaited
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.span import MoneyValue
+from schemas.consent import ORDERS, Awaited
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.span import MoneyValue, overlap
 from services.understanding.clarification.lenders import asked_source, lenders, without
-from services.understanding.correction.later import TOLD_ALONE
 from services.understanding.correction.merging import values
-from services.understanding.correction.named import Find, Mentions, Values
+from services.understanding.correction.named import Mentions, Values
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.freeform.told import RULE as TOLD_BY
 from services.understanding.fast.ruleset.accounts import DENIAL
-from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.ruleset.meanings import CARDS
-from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import unknown
 
 MAX_VALUES: Final = 3
@@ -47,13 +43,13 @@ _ABOUT: Final = frozenset({None, Intent.QNA, Intent.DENY})
 """What words may have been taken for that answer a question, or correct what was read back."""
 
 
-def doubled(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
+def doubled(utterance: Said, found: Understood) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
+    context = utterance.context
     sure = not (_open(found) if context.idle else _unanswered(found, context))
     if context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
-    rules = grammar(language(heard.transcript.locale))
-    said = Mentions.within(Hearing.by(rules, heard, context), find)
+    said = Mentions.of_all(utterance)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
     if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said, found):
         return None
@@ -161,7 +157,7 @@ def _left_out(said: Mentions, found: Understood) -> bool:
     bill = found.intent is Intent.BILL_PAYMENT or said.context.terms.awaited is Awaited.BILL
     named = said.of(Intent.BILL_PAYMENT if bill else Intent.TRANSFER_MONEY)
     doubts = [evidence for name in _doubted(named) for evidence, _ in named[name]]
-    beside = any(e.start < d.end and d.start < e.end for e in found.unread for d in doubts)  # "to ann, to bob"
+    beside = any(overlap(e, d) for e in found.unread for d in doubts)  # "to ann, to bob"
     return beside or (loose and bool(doubts))
 
 
@@ -223,7 +219,7 @@ def _slots(found: Understood, said: Values, *, sure: bool = False) -> Slots | No
 
 def _held(slot: Slot[Any], named: list[tuple[Evidence, Any]]) -> bool:
     """Whether a slot was read of words that are of its kind, all that is said considered."""
-    return any(e.start < slot.evidence.end and slot.evidence.start < e.end for e, _ in named)
+    return any(overlap(e, slot.evidence) for e, _ in named)
 
 
 def _with(named: Values, found: Understood) -> Values:
@@ -289,12 +285,12 @@ def _unread(said: Mentions, named: Values) -> tuple[Evidence, ...]:
     doubts = [[evidence for evidence, _ in named[name]] for name in _doubted(named)]
     ranges = [(min(e.start for e in each), max(e.end for e in each)) for each in doubts]
     places = [evidence for each in named.values() for evidence, _ in each]
-    left = unknown(said.grammar.trie, said.heard, said.reading.units)
+    left = unknown(said)
     names = said.everyone if not said.grammar.spaced and "payee" in named else []  # 「花子と健さんと一郎に」
     free = [evidence for evidence, ids in names if len(ids) > 1]
     free += [e for e in left if not any(a <= e.start and e.end <= b for a, b in ranges)]
-    return tuple(e for e in free if not any(e.start < p.end and p.start < e.end for p in places))
+    return tuple(e for e in free if not any(overlap(e, p) for p in places))
 
 
 def _overlaps(evidence: Evidence, said: Values) -> bool:
-    return any(evidence.start < e.end and e.start < evidence.end for named in said.values() for e, _ in named)
+    return any(overlap(evidence, e) for named in said.values() for e, _ in named)

@@ -1,12 +1,9 @@
 """Somebody whose account is to pay an order, "from emily's account": no payee, and it is asked which own one pays."""
 
 from dataclasses import replace
-from typing import Final
 
 from schemas.intent import Evidence, Mention, SlotName, Understood
 from services.understanding.correction.named import Mentions, Values
-
-_OWNS: Final = ("'s", "’s")
 
 
 def lenders(said: Mentions) -> list[Evidence]:
@@ -14,7 +11,7 @@ def lenders(said: Mentions) -> list[Evidence]:
     if not said.grammar.spaced:
         return []
     text, units, outof = said.heard.transcript.text, said.reading.units, said.grammar.words.outof
-    found = [evidence for evidence, _ in said.payees() if text.startswith(_OWNS, evidence.end)]
+    found = [evidence for evidence, _ in said.payees() if text.startswith(said.grammar.words.possessives, evidence.end)]
     places = [(evidence, units.covering(evidence.start, evidence.end)) for evidence in found]
     return [evidence for evidence, place in places if place and place[0] and units.words[place[0] - 1] in outof]
 

@@ -4,30 +4,27 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import Annotation, Context, Intent, Slot, SlotName, Understood
+from schemas.intent import Intent, Slot, SlotName, Understood
 from services.understanding.clarification.doubled import MAX_VALUES
-from services.understanding.correction.named import Find, Mentions
-from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.hearing import Hearing
+from services.understanding.correction.named import Mentions
+from services.understanding.correction.said import Said
 
 _LAST_NAME: Final = re.compile(r"(?: [^\W\d]+)?")
 
 
-def listed(heard: Annotation, found: Understood, context: Context, find: Find) -> Understood | None:
+def listed(said: Said, found: Understood) -> Understood | None:
     """The order for one of all that are named beside its payee; None where nobody is."""
-    payee, text = found.slots.payee, heard.transcript.text
-    if found.intent is not Intent.TRANSFER_MONEY or not context.idle or payee is None or found.then is not None:
+    payee, text = found.slots.payee, said.text
+    if found.intent is not Intent.TRANSFER_MONEY or not said.context.idle or payee is None or found.then is not None:
         return None
-    at, rules = payee.evidence, grammar(language(heard.transcript.locale))
+    at, rules = payee.evidence, said.rules
     between = rules.accounts.in_a_row
     if not between or found.doubted:
         return None
     before, behind = re.search(f"{between}$", text[: at.start]), re.match(rf"{between}(?=\w)", text[at.end :])
     if not (before or behind):
         return None
-    named = Mentions.within(Hearing.by(rules, heard, context), find).everyone
-    named = sorted(named, key=lambda each: each[0].start)
+    named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
     left = before.start() if before else -1
     right = at.end + behind.end() if behind else -1
     beside = (

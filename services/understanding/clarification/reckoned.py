@@ -8,32 +8,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.ids import AccountId, RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from services.understanding.correction.merging import Again, said_in
-from services.understanding.correction.named import Find, Mentions
-from services.understanding.fast.asides.reasons import NUMBERS
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Intent, Route, Slot, SlotName, Topic, Understood
+from schemas.span import NUMBERS
+from services.understanding.clarification.shared_out import unmeasured
+from services.understanding.correction.merging import said_in
+from services.understanding.correction.named import Mentions
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare
 from services.understanding.fast.patterns.lattice import Trie
-from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.words.hearing import Hearing
 
 _ABOUT: Final = frozenset({None, Intent.QNA, Intent.BALANCE_INQUIRY, Intent.TRANSFER_MONEY})
 _VERBS: Final = (*SENDING, "puts")
-_EXACT: Final = "exact"
-"""The topic of words which tell an amount by what only the caller knows."""
 _NEAR: Final = 4
 """Words between an account and the sum that it is to hold, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """An utterance, and how another text of its length is looked at."""
+class _Reckoning:
+    """An utterance as it can be read, and by what it is looked at again."""
 
     hearing: Hearing
-    again: Again
+    utterance: Said
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -50,16 +49,16 @@ class _Said:
     def acts(self, at: int) -> bool:
         """Whether a verb of sending stands there."""
         grammar = self.hearing.grammar
-        symbols = {grammar.symbols[name] for name in _VERBS if name in grammar.symbols}
+        symbols = grammar.named(_VERBS)
         return any(edge.symbol in symbols for edge in grammar.trie.scan(self.words, at))
 
 
-def reckoned(heard: Annotation, found: Understood, context: Context, again: Again, find: Find) -> Understood | None:
+def reckoned(utterance: Said, found: Understood) -> Understood | None:
     """The order without its sum; None where no sum is told so."""
-    rules = grammar(language(heard.transcript.locale))
-    if not rules.spaced or not context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
+    rules = utterance.rules
+    if not rules.spaced or not utterance.context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
         return None
-    said, marks = _Said(Hearing.by(rules, heard, context), again), rules.accounts
+    said, marks = _Reckoning(utterance.hearing, utterance), rules.accounts
     begin = _begin(said)
     if begin == len(said.words):
         return None
@@ -71,7 +70,7 @@ def reckoned(heard: Annotation, found: Understood, context: Context, again: Agai
     part = _bounded(said, begin) or next(_phrases(said, marks.reckoned, begin), None)
     if part is None:
         return None
-    start, end = part[0], _past_name(said, find, part[1])
+    start, end = part[0], _past_name(said, part[1])
     edges = [edge for row in said.hearing.reading.phrases(marks.reckoning) for edge in row]
     while before := [edge.start for edge in edges if edge.end == start and edge.start > begin]:
         start = min(before)
@@ -79,7 +78,7 @@ def reckoned(heard: Annotation, found: Understood, context: Context, again: Agai
     return _ordered(said, (start, end), acts=said.acts(begin))
 
 
-def _begin(said: _Said) -> int:
+def _begin(said: _Reckoning) -> int:
     """The unit behind what leads up to an order."""
     reading, size, rules = said.hearing.reading, len(said.words), said.hearing.grammar
     at, lead = bare(rules.phrases.asides_unasked, reading, 0, size)[0], rules.symbols["lead"]
@@ -88,14 +87,14 @@ def _begin(said: _Said) -> int:
     return at
 
 
-def _phrases(said: _Said, trie: Trie, begin: int) -> Iterator[tuple[int, int]]:
+def _phrases(said: _Reckoning, trie: Trie, begin: int) -> Iterator[tuple[int, int]]:
     """The longest phrases from a unit on."""
     for at, (end, symbols) in enumerate(said.hearing.reading.longest(trie)):
         if symbols and at >= begin:
             yield at, end
 
 
-def _bounded(said: _Said, begin: int) -> tuple[int, int] | None:
+def _bounded(said: _Reckoning, begin: int) -> tuple[int, int] | None:
     """What is more than a number, or all but that: "everything in savings over 1000"."""
     marks, spans = said.hearing.grammar.accounts, said.hearing.heard.spans
     whole = next(_phrases(said, marks.whole, begin), None)
@@ -105,22 +104,22 @@ def _bounded(said: _Said, begin: int) -> tuple[int, int] | None:
     return (whole[0], ends[0]) if whole is not None and ends else None
 
 
-def _past_name(said: _Said, find: Find, end: int) -> int:
+def _past_name(said: _Reckoning, end: int) -> int:
     """The unit behind the one who is named right there: of "the same as i sent cathy" she is no payee."""
     units = said.hearing.reading.units
-    names = Mentions.within(said.hearing, find).everyone
+    names = Mentions.of_all(said.utterance).everyone
     places = (units.covering(name.start, name.end) for name, _ in names)
     return next((place[1] for place in places if place is not None and place[0] == end), end)
 
 
-def _emptied(said: _Said, begin: int, end: int) -> Understood | None:
+def _emptied(said: _Reckoning, begin: int, end: int) -> Understood | None:
     """What becomes of all that an account holds: "clear out my savings into checking"."""
     moving = said.hearing.grammar.accounts.moving
     places = [place for place in said.own(end, len(said.words)).values() if place[0] <= end + 1]
     return _ordered(said, (begin, places[0][1]), acts=True, verb=moving) if places else None
 
 
-def _kept(said: _Said, begin: int, end: int) -> Understood | None:
+def _kept(said: _Reckoning, begin: int, end: int) -> Understood | None:
     """What an account is to hold, and what is sent of the rest; or that it is to be brought there."""
     size, hearing = len(said.words), said.hearing
     rest = next(_phrases(said, hearing.grammar.accounts.remaining, end), None)
@@ -132,13 +131,13 @@ def _kept(said: _Said, begin: int, end: int) -> Understood | None:
         return None
     near = range(account[1], min(account[1] + _NEAR, size))
     sums = [hearing.reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind in NUMBERS]
-    onto = hearing.grammar.words.onto | {"at"}
-    levels = any(at and at[0] in near and said.words[at[0] - 1] in onto for at in sums)
+    told = hearing.grammar.words.levels
+    levels = any(at and at[0] in near and said.words[at[0] - 1] in told for at in sums)
     return _ordered(said, (begin, size), acts=True) if levels else None
 
 
 def _ordered(
-    said: _Said, part: tuple[int, int], *, acts: bool, verb: str = "", rest: tuple[int, int] | None = None
+    said: _Reckoning, part: tuple[int, int], *, acts: bool, verb: str = "", rest: tuple[int, int] | None = None
 ) -> Understood | None:
     """The order without `part` and `rest`, which tell how much it is, as far as it is understood so."""
     hearing, text, units = said.hearing, said.hearing.text, said.hearing.reading.units
@@ -147,11 +146,11 @@ def _ordered(
         begin, stop = units.starts[start], units.ends[end - 1]
         plain = plain[:begin] + (verb if (start, end) == part else "").ljust(stop - begin) + plain[stop:]
     rule = hearing.grammar.accounts.rule("reckoned")
-    topic = Slot(_EXACT, Evidence(0, len(text), text, rule))
-    order = said_in(said.again(plain), text)
+    topic: Slot[str] = Slot(Topic.EXACT, hearing.heard.whole(rule))
+    order = said_in(said.utterance.again(plain), text)
     slots, own = order.slots, said.own(*part)
     clean = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and (slots.payee or slots.target)
-    if clean and not (order.vetoes or order.then or order.unread or order.unresolved):
+    if clean and order.whole and not order.vetoes:
         from_there = slots.source or (_account(said, own, rule) if len(own) == 1 else None)
         if slots.target is not None and from_there is not None and from_there.value == slots.target.value:
             from_there = None
@@ -160,11 +159,10 @@ def _ordered(
     size = len(said.words)
     if not acts or any(vetoes_met(hearing, *edges) for edges in ((0, part[0]), (part[1], size))):
         return None
-    lacks = (SlotName.AMOUNT, SlotName.PAYEE)
-    return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, rule)
+    return unmeasured(topic)
 
 
-def _account(said: _Said, own: dict[AccountId, tuple[int, int]], rule: RuleId) -> Slot[AccountId]:
+def _account(said: _Reckoning, own: dict[AccountId, tuple[int, int]], rule: RuleId) -> Slot[AccountId]:
     """The one account, as the order's."""
     account, (start, end) = next(iter(own.items()))
     return Slot(account, said.hearing.said(start, end, rule))

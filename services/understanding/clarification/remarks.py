@@ -3,17 +3,15 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.consent import ORDERS
+from schemas.ids import RuleId
+from schemas.intent import TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SpanKind
-from services.understanding.correction.later import TOLD_ALONE
-from services.understanding.correction.merging import Again, said_in
+from services.understanding.correction.merging import said_in
+from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.tails import ends_in_order
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.ruleset.accounts import Accounts
-from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.hearing import Hearing
-from services.understanding.fast.words.reading import UtteranceLattice, read
+from services.understanding.fast.words.reading import UtteranceLattice
 
 _RULE: Final = RuleId("intents.remark@1")
 _ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
@@ -21,32 +19,32 @@ _VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
 _RECURRING: Final = (RuleId("veto.recurring"),)
 
 
-def remarked(heard: Annotation, found: Understood, context: Context, again: Again) -> Understood | None:
+def remarked(said: Said, found: Understood) -> Understood | None:
     """The remark by its topic, or the order with it; None where there is none, or the words were understood."""
+    context, text, again = said.context, said.text, said.again
     waits = context.terms.awaited in ORDERS or context.asked is not None
     repeats = context.idle and _repeats(found)
     lacking = context.idle and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is None
     if not (repeats or lacking or (waits and _not_understood(found))):
         return None
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    reading, words = read(rules, heard, context), rules.accounts
-    topics = {"note": words.notes, "repeated": words.recurring, "exact": words.unmeasured}
+    reading, words = said.hearing.reading, said.rules.accounts
+    topics = {Topic.NOTE: words.notes, Topic.REPEATED: words.recurring, Topic.EXACT: words.unmeasured}
     topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), "")
-    said = Slot(topic, Evidence(0, len(text), text, _RULE))
+    about = _about(topic, said)
     if repeats:
         order = again(_single(words, text, reading)) if any(reading.phrases(words.recurring)) else None
         not_repeated = Understood(None, vetoes=_RECURRING, payees=found.payees, begun=found.begun)
         return replace(not_repeated, then=said_in(order, text)) if order is not None and _whole(order) else None
     if lacking:
-        then = [m for m in found.unresolved if words.elapsed.begins(rules.units(m.evidence.surface).words, 0)]
+        then = [m for m in found.unresolved if words.elapsed.begins(said.rules.units(m.evidence.surface).words, 0)]
         now = replace(found, unresolved=tuple(m for m in found.unresolved if m not in then))  # "as last month"
-        return _lacking(now, said) if topic == "exact" else None
-    if not topic or (topic == "exact" and context.asked is not SlotName.AMOUNT):
+        return _lacking(now, about) if topic == Topic.EXACT else None
+    if not topic or (topic == Topic.EXACT and context.asked is not SlotName.AMOUNT):
         return None
-    told = again(plain) if topic == "repeated" and (plain := _single(words, text, reading)).strip() else None
+    told = again(plain) if topic == Topic.REPEATED and (plain := _single(words, text, reading)).strip() else None
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
-        return replace(said_in(told, text), slots=replace(told.slots, topic=said))  # "make it 60 every month"
-    return _alone(topic, heard)
+        return replace(said_in(told, text), slots=replace(told.slots, topic=about))  # "make it 60 every month"
+    return _alone(about)
 
 
 def _repeats(found: Understood) -> bool:
@@ -55,22 +53,25 @@ def _repeats(found: Understood) -> bool:
     return offered or (found.intent in {None, Intent.QNA} and found.vetoes == _RECURRING)
 
 
-def on_condition(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def on_condition(said: Said, found: Understood) -> Understood | None:
     """That an order hangs on a condition, where nobody read the words that end in it: 「連絡が来たら三万円送って」."""
-    rules, vetoes = grammar(language(heard.transcript.locale)), {veto.partition(".")[2] for veto in found.vetoes}
-    unread = context.idle and found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
+    rules, heard, vetoes = said.rules, said.heard, {veto.partition(".")[2] for veto in found.vetoes}
+    unread = said.context.idle and found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
     if rules.spaced or not unread or "conditional" not in vetoes or vetoes & _ASKED:
         return None
     money = any(span.kind is SpanKind.MONEY for span in heard.spans)
-    ends = ends_in_order(Hearing.by(rules, heard, context), (*_VERBS, "onegai") if money else _VERBS)
+    ends = ends_in_order(said.hearing, (*_VERBS, "onegai") if money else _VERBS)
     if money and heard.payees is not None and heard.payees.choice is not None:
-        ends = ends or rules.patterns.otherwise.search(heard.transcript.text) is not None
-    return _alone("conditional", heard) if ends else None
+        ends = ends or rules.patterns.otherwise.search(said.text) is not None
+    return _alone(_about(Topic.CONDITIONAL, said)) if ends else None
 
 
-def _alone(topic: str, heard: Annotation) -> Understood:
-    said = Slot(topic, Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE))
-    return Understood(Intent.INFORM, Slots(topic=said), route=Route.FAST, confidence=1.0, rule=_RULE)
+def _about(topic: str, said: Said) -> Slot[str]:
+    return Slot(topic, said.heard.whole(_RULE))
+
+
+def _alone(topic: Slot[str]) -> Understood:
+    return Understood(Intent.INFORM, Slots(topic=topic), route=Route.FAST, confidence=1.0, rule=_RULE)
 
 
 def _not_understood(found: Understood) -> bool:
@@ -81,8 +82,7 @@ def _not_understood(found: Understood) -> bool:
 
 def _whole(order: Understood) -> bool:
     named = order.slots.bill or (order.slots.amount and order.intent is Intent.TRANSFER_MONEY)
-    left = order.missing or order.unread or order.unresolved or order.then
-    return bool(named) and order.route is Route.FAST and not left
+    return bool(named) and order.route is Route.FAST and order.whole and not order.missing
 
 
 def _single(words: Accounts, text: str, reading: UtteranceLattice) -> str:

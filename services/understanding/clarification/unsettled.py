@@ -8,19 +8,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
-from services.understanding.correction.cuts import PAUSES, announced_cuts, held_units
-from services.understanding.correction.merging import Look
-from services.understanding.fast.asides.reasons import CALLER
+from schemas.intent import MONEY_MOVING, Intent, Route, Understood
+from services.understanding.correction.cuts import PAUSES, announced_cuts
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 
 VERBS: Final = (*SENDING, "pay", "puts")
 """What an order begins with."""
 _OPEN: Final = frozenset({None, Intent.QNA})
-_SUBJECTS: Final = CALLER | {"you", "id", "ill"}
 _LEAST: Final = 2
 """Words of a condition, at least."""
 MAX_CUTS: Final = 3
@@ -31,51 +28,51 @@ _HARMLESS: Final = frozenset({"past", "negation"})
 """Vetoes with which it may still be an order that was meant, and is not now."""
 
 
-def unsettled(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+def unsettled(said: Said, found: Understood) -> Understood | None:
     """An offer of what was ordered; None where nothing was, or something is asked."""
-    text, rules = heard.transcript.text, grammar(language(heard.transcript.locale))
-    if context.idle and found.route is not Route.FAST and _called_off(rules, text):
+    rules, context = said.rules, said.context
+    words = said.units.words
+    called_off = rules.spaced and rules.accounts.withdrawing.closes(words)  # "i was going to pay it but never mind"
+    if context.idle and found.route is not Route.FAST and called_off:
         return Understood(
             Intent.DENY, route=Route.FAST, confidence=1.0, rule=rules.accounts.rule("unsettled"), payees=found.payees
         )
-    if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(rules, text):
+    if found.intent is Intent.CARD_LOCK and found.then is None and context.idle and _turned_up(said):
         return _asked(rules, Intent.CARD_LOCK)
     behind = found.then if found.intent is Intent.CANCEL and context.idle and not rules.spaced else None
     if behind is not None and behind.intent in MONEY_MOVING:  # 送らないで、母に三万円は: nothing else was to be stopped
         return _asked(rules, behind.intent)
-    if not context.idle or context.code or found.rule is not None or text.rstrip().endswith(_ASKS):
+    if not context.idle or context.code or found.rule is not None or said.text.rstrip().endswith(_ASKS):
         return None
-    order = _on_condition(rules, heard, context, look) if found.intent in _OPEN else None
-    return order or _not_meant(rules, heard, found, context, look)
+    order = _on_condition(said) if found.intent in _OPEN else None
+    return order or _not_meant(said, found)
 
 
-def _not_meant(rules: Grammar, heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+def _not_meant(said: Said, found: Understood) -> Understood | None:
     """The offer of what was meant once, or is said not to be wanted."""
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
     if not vetoes or found.route is not Route.QNA:
         return None
-    intent = _ordered(rules, heard, context, look) if not vetoes - _HARMLESS else None
+    intent = _ordered(said) if not vetoes - _HARMLESS else None
     if intent is None and not vetoes & _ASKING:
-        intent = _dropped(rules, heard, context, look, refused="refusal" in vetoes)
-    return _asked(rules, intent) if intent is not None else None
+        intent = _dropped(said, refused="refusal" in vetoes)
+    return _asked(said.rules, intent) if intent is not None else None
 
 
-def _on_condition(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Understood | None:
+def _on_condition(said: Said) -> Understood | None:
     """An order behind a condition that no mark ends, with that unread: "if there's enough money pay the phone bill"."""
-    units = rules.units(heard.transcript.text)
+    rules, units = said.rules, said.units
     words, marks = units.words, rules.accounts
     if not (rules.spaced and words and marks.conditions.scan(words, 0)):
         return None
-    symbols = {rules.symbols[name] for name in VERBS if name in rules.symbols}
+    symbols = rules.named(VERBS)
     starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))
     for at in islice(starts, MAX_CUTS):
-        if words[at - 1] in rules.words.them | _SUBJECTS or words[at - 1] in marks.verbs:
+        if words[at - 1] in rules.words.doers or words[at - 1] in marks.verbs:
             continue  # "if i pay the phone bill"
-        order = look(units.starts[at], units.ends[-1], context)
+        order = said.look(units.starts[at], units.ends[-1], said.context)
         if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
-            left = Evidence(
-                0, units.ends[at - 1], heard.transcript.text[: units.ends[at - 1]], rules.accounts.rule("unsettled")
-            )
+            left = said.heard.evidence(0, units.ends[at - 1], rules.accounts.rule("unsettled"))
             return replace(order, unread=(*order.unread, left))
     return None
 
@@ -84,28 +81,22 @@ def _asked(rules: Grammar, intent: Intent) -> Understood:
     return Understood(intent, route=Route.CLARIFY, rule=rules.accounts.rule("unsettled"))
 
 
-def _called_off(rules: Grammar, text: str) -> bool:
-    """Whether the last words want nothing of it any more: "i was going to pay it but never mind"."""
-    words, scan = rules.units(text).words, rules.accounts.withdrawing.scan
-    return rules.spaced and any(edge.end == len(words) for at in range(len(words)) for edge in scan(words, at))
-
-
-def _turned_up(rules: Grammar, text: str) -> bool:
+def _turned_up(said: Said) -> bool:
     """Whether words behind a command to lock a card tell that there is no need to."""
-    back, words = rules.symbols.get("card_back"), rules.units(text).words
+    rules, words, back = said.rules, said.units.words, said.rules.symbols.get("card_back")
     return back is not None and any(e.symbol == back for at in range(1, len(words)) for e in rules.trie.scan(words, at))
 
 
-def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) -> Intent | None:
+def _ordered(said: Said) -> Intent | None:
     """What is ordered before words that announce something anew, or behind those that tell what was meant once."""
-    text, units = heard.transcript.text, rules.units(heard.transcript.text)
+    rules, units = said.rules, said.units
     begin = rules.accounts.intended.longest(units.words, 0)[0]
-    ends = [cut.end for cut in announced_cuts(rules, text, held_units(rules, heard))][:MAX_CUTS]
+    ends = [cut.end for cut in announced_cuts(said)][:MAX_CUTS]
     if 0 < begin < len(units.words):
         joins = (at for at in range(begin, len(units.words)) if rules.phrases.conjunctions.longest(units.words, at)[1])
         ends += [units.ends[at - 1] for at in joins if at > begin][:MAX_CUTS]
     for end in ends:
-        order = look(units.starts[begin], end, context) if units.starts[begin] < end else None
+        order = said.look(units.starts[begin], end, said.context) if units.starts[begin] < end else None
         if order is None or order.rule is None or order.route is not Route.FAST:
             continue
         if order.intent in MONEY_MOVING | CARDS:
@@ -113,13 +104,13 @@ def _ordered(rules: Grammar, heard: Annotation, context: Context, look: Look) ->
     return None
 
 
-def _dropped(rules: Grammar, heard: Annotation, context: Context, look: Look, *, refused: bool) -> Intent | None:
+def _dropped(said: Said, *, refused: bool) -> Intent | None:
     """What is ordered in the first clauses, where a later one says that it is not wanted, or the deed is `refused`."""
-    text = heard.transcript.text
+    rules, text = said.rules, said.text
     ends = [pause.start() for pause in PAUSES.finditer(text) if pause.start() and pause.end() < len(text)]
-    ends = sorted({*ends, *(cut.end for cut in announced_cuts(rules, text, held_units(rules, heard)))})
+    ends = sorted({*ends, *(cut.end for cut in announced_cuts(said))})
     later = rules.units(text[ends[0] :]).words if ends else ()
     if not refused and not rules.accounts.dropping.holds(later):
         return None
-    orders = (look(0, end, context) for end in ends[:MAX_CUTS])
+    orders = (said.look(0, end, said.context) for end in ends[:MAX_CUTS])
     return next((o.intent for o in orders if o.rule is not None and o.intent in MONEY_MOVING | CARDS), None)

@@ -5,21 +5,18 @@ from dataclasses import replace
 from typing import Any, Final
 
 from schemas.banking import Bill
-from schemas.ids import BillId, RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.ids import BillId, RuleId
+from schemas.intent import Intent, Route, Slot, SlotName, Understood
 from schemas.span import DateValue
+from services.understanding.correction.cuts import NEAR
 from services.understanding.correction.merging import one_after_another
+from services.understanding.correction.said import Said
 from services.understanding.fast.clauses.clauses import only
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.ruleset.accounts import Accounts
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
-from services.understanding.fast.words.reading import read
-from services.understanding.fast.words.vocabulary import vocabulary
 
 _MORE: Final = 2
 """Values beside the first one, at most."""
-_NEAR: Final = 3
-"""Units of a word behind which nothing is taken back, at most."""
 _MOST_BILLS: Final = 4
 _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
@@ -30,33 +27,32 @@ _ASKED: Final = ".every_asked@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
 
-def apiece(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def apiece(said: Said, found: Understood) -> Understood | None:
     """An order for each where all that are named are meant; None where one of them is, or more is open."""
     name, amount = _OF.get(found.intent or Intent.QNA), found.slots.amount
-    if name is None or found.doubted != (name,) or not context.idle or found.unresolved:
+    if name is None or found.doubted != (name,) or not said.context.idle or found.unresolved:
         return None
     named: Slot[Any] | None = getattr(found.slots, name.value)
     alike = amount is not None and not amount.readings if name is SlotName.PAYEE else amount is None
     if not alike or named is None or not 1 <= len(named.readings) <= _MORE:
         return None
-    rules = grammar(language(heard.transcript.locale))
-    marks, units = rules.accounts, rules.units(heard.transcript.text)
+    rules, marks, units = said.rules, said.rules.accounts, said.units
     places = range(len(units.words))
     told = [at for at in places if marks.apiece.scan(units.words, at)]
-    behind = heard.transcript.text[named.evidence.end :]
+    behind = said.text[named.evidence.end :]
     linked = behind.startswith(marks.joined)
     bills = name is SlotName.BILL and linked
-    if (bills and not _in_a_row(rules, heard, context, named)) or (not bills and len(named.readings) > 1):
+    if (bills and not _in_a_row(said, named)) or (not bills and len(named.readings) > 1):
         return None
-    verbs = _verbs(rules, heard, context)
+    verbs = _verbs(said)
     unread = [each for each in found.unread if not any(a <= each.start and each.end <= b for a, b in verbs)]
     joined = bills and not unread
     told = told if linked or not marks.spaced else []  # "pay emily, no, she said kate for the both of them"
     together = not bills and any(marks.shared.scan(units.words, at) for at in places)  # of bills each has its sum
     if not (told or joined) or together or any(_repaired(marks, units.words, at) for at in places):
         return None
-    said = {units.words[at] for at in told}
-    if any(not said.intersection(rules.units(each.surface).words) for each in unread):
+    words = {units.words[at] for at in told}
+    if any(not words.intersection(rules.units(each.surface).words) for each in unread):
         return None
     return _one_by_one(found, name, named, marks.rule("apiece"))
 
@@ -69,53 +65,52 @@ def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleI
     return one_after_another(orders)
 
 
-def _verbs(rules: Grammar, heard: Annotation, context: Context) -> list[tuple[int, int]]:
+def _verbs(said: Said) -> list[tuple[int, int]]:
     """Where a verb of paying or sending stands with its ending: 払っちゃいたい is in no list of words."""
-    reading, symbols = read(rules, heard, context), {rules.symbols[name] for name in _DOES if name in rules.symbols}
+    reading, symbols = said.hearing.reading, said.rules.named(_DOES)
     edges = (edge for at in range(len(reading.words)) for edge in reading.lattice.edges(at) if edge.symbol in symbols)
     return [(reading.units.starts[edge.start], reading.units.ends[edge.end - 1]) for edge in edges]
 
 
-def every_bill(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def every_bill(said: Said, found: Understood) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
-    if named := _named_asked(heard, context):
-        return _each(heard, replace(found, unread=(), then=None), named)
-    rule = found.rule or ""
+    context, rule = said.context, found.rule or ""
+    if named := _named_asked(said):
+        return _each(said, replace(found, unread=(), then=None), named)
     of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
     every = (_EVERY in rule or _DUE_ALL in rule) and context.idle and not of_one
-    if not (every or _all_asked(heard, found, context)):
+    if not (every or _all_asked(said, found)):
         return None
-    marks, units = grammar(language(heard.transcript.locale)).accounts, grammar(language(heard.transcript.locale)).units
-    due, least = _due(heard, rule, context), 1 if _DUE_ALL in rule else 2
-    left = bool(found.unread or found.then)
-    left = left or not all(marks.elapsed.begins(units(each.evidence.surface).words, 0) for each in found.unresolved)
+    due, least = _due(said, rule), 1 if _DUE_ALL in rule else 2
+    months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
+    left = found.unread or found.then or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
     if left or found.slots.amount or not least <= len(due) <= _MOST_BILLS:
         return None
-    return _each(heard, found, [bill.id for bill in due])
+    return _each(said, found, [bill.id for bill in due])
 
 
-def _due(heard: Annotation, rule: str, context: Context) -> list[Bill]:
+def _due(said: Said, rule: str) -> list[Bill]:
     """All that is due, or all that is due on the days that are told, the first due first."""
-    due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)
-    days = [day for span in heard.spans for day in span.values if isinstance(day, DateValue)]
+    due = sorted((bill for bill in said.context.bills if bill.due.minor), key=lambda bill: bill.due_on)
+    days = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
     then = [bill for bill in due if any(day.start <= bill.due_on <= day.end for day in days)]
     return then if _DUE_ALL in rule else due
 
 
-def _each(heard: Annotation, found: Understood, bills: Sequence[BillId]) -> Understood:
+def _each(said: Said, found: Understood, bills: Sequence[BillId]) -> Understood:
     """The order for each of the bills, one after the other."""
-    said = Evidence(0, len(heard.transcript.text), heard.transcript.text, _RULE)
+    told = said.heard.whole(_RULE)
     plain = replace(found, intent=Intent.BILL_PAYMENT, missing=(), unresolved=(), route=Route.FAST, confidence=1.0)
-    slots = [replace(found.slots, bill=Slot(bill, said), portion=None) for bill in bills]
+    slots = [replace(found.slots, bill=Slot(bill, told), portion=None) for bill in bills]
     return one_after_another([replace(plain, slots=each) for each in slots])
 
 
-def _named_asked(heard: Annotation, context: Context) -> list[BillId]:
+def _named_asked(said: Said) -> list[BillId]:
     """The several bills that are named by who is asked which, where nothing else is said: "the phone and the water"."""
-    rules = grammar(language(heard.transcript.locale))
-    if context.asked is not SlotName.BILL or not rules.spaced:
+    rules, hearing, at = said.rules, said.hearing, 0
+    if said.context.asked is not SlotName.BILL or not rules.spaced:
         return []
-    reading, nouns, at = read(rules, heard, context), vocabulary(rules, context), 0
+    reading, nouns = hearing.reading, hearing.nouns
     words, named = reading.words, list[BillId]()
     empty = {FILLER, rules.symbols["own"], rules.symbols["bill_word"]}
     joints = {joint.strip() for joint in rules.accounts.joined}
@@ -131,30 +126,31 @@ def _named_asked(heard: Annotation, context: Context) -> list[BillId]:
     return named if 1 < len(named) == len(set(named)) else []
 
 
-def _all_asked(heard: Annotation, found: Understood, context: Context) -> bool:
+def _all_asked(said: Said, found: Understood) -> bool:
     """Whether all are meant by who is asked which: 「全部お願いします」; 「全額」 is of one."""
-    if context.asked is not SlotName.BILL:
+    rules = said.rules
+    if said.context.asked is not SlotName.BILL:
         return False
-    rules = grammar(language(heard.transcript.locale))
     if rules.spaced:
-        return only(rules.accounts.every, rules.phrases.asides, rules.units(heard.transcript.text).words)
-    said = read(rules, heard, context).lattice.said()
-    return found.slots.portion is not None and rules.symbols.get(_EVERYTHING) in said
+        return only(rules.accounts.every, rules.phrases.asides, said.units.words)
+    named = said.hearing.reading.lattice.said()
+    return found.slots.portion is not None and rules.symbols.get(_EVERYTHING) in named
 
 
 def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:
     """Whether words stand there that take something back: not 「だけじゃなくて」, nor a part of it."""
-    behind = any(edge.end == at for b in range(max(0, at - _NEAR), at) for edge in marks.not_only.scan(words, b))
+    behind = marks.not_only.ends(words, at, NEAR)
     return not behind and bool(marks.repairs.scan(words, at))
 
 
-def _in_a_row(rules: Grammar, heard: Annotation, context: Context, named: Slot[Any]) -> bool:
+def _in_a_row(said: Said, named: Slot[Any]) -> bool:
     """Whether the bills alone are joined: 「水道とガスと電気」 names one that the caller does not have."""
+    rules = said.rules
     if rules.spaced:
         return len(named.readings) == 1
-    reading, nouns = read(rules, heard, context), vocabulary(rules, context)
+    reading, nouns = said.hearing.reading, said.hearing.nouns
     words, marks, called = reading.words, rules.accounts.joined, rules.symbols.get("bill_word")
-    edges = [edge for at in range(len(words)) for edge in nouns.trie.scan(words, at)]
+    edges = nouns.trie.edges(words)
     ends = {e.start: e.end for e in edges if nouns.nouns[e.symbol].kind == "bill" and nouns.nouns[e.symbol].id}
     at, told = min(ends, default=0), 0
     if at and words[at - 1] in marks:

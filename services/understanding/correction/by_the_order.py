@@ -9,29 +9,27 @@ from datetime import date, timedelta
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.ids import language
-from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
+from schemas.intent import COUNTED, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
-from services.understanding.fast.ruleset.accounts import COUNTED, Accounts
-from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.correction.said import Said
+from services.understanding.fast.ruleset.accounts import Accounts
 
 _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
-_MONTH: Final = "月"
 _PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
 
 
-def by_the_order(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def by_the_order(said: Said, found: Understood) -> Understood | None:
     """The same with such a day as a date; None where there is none."""
     if found.intent not in COUNTED:
         return None
-    if grammar(language(heard.transcript.locale)).spaced:
-        counted = _after_its_day(heard, found, context)
+    if said.rules.spaced:
+        counted = _after_its_day(said, found)
     else:
-        counted = _from_its_day(heard, found, context) or _in_its_week(heard, found, context)
-    return counted or _falling_due(heard, found, context) or _to_nobody(found, context)
+        counted = _from_its_day(said, found) or _in_its_week(said, found)
+    return counted or _falling_due(said, found) or _to_nobody(found, said.context)
 
 
 def _to_nobody(found: Understood, context: Context) -> Understood | None:
@@ -43,42 +41,41 @@ def _to_nobody(found: Understood, context: Context) -> Understood | None:
     return replace(found, unresolved=rest, unread=(*found.unread, *(each.evidence for each in named)))
 
 
-def _from_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _from_its_day(said: Said, found: Understood) -> Understood | None:
     """So many days before or after the day of what was read back: 「翌日にして」."""
-    day, ordered = found.slots.date, context.terms.on
-    rules = grammar(language(heard.transcript.locale)).accounts
+    day, ordered, rules = found.slots.date, said.context.terms.on, said.rules.accounts
     if day is None or ordered is None:
         return None
-    said, behind = day.evidence.surface, heard.transcript.text[day.evidence.end :].removeprefix("だけ")
+    words, behind = day.evidence.surface, said.text[day.evidence.end :].removeprefix(rules.as_many)
     shift = next((way for word, way in rules.shifting.items() if behind.startswith(word)), 0)
-    if said not in rules.from_its_day and (not shift or _MONTH in said):
+    if words not in rules.from_its_day and (not shift or rules.month in words):
         return None
-    count = rules.from_its_day.get(said, shift * day.value.start.day)  # 五日ずらして: by five days, not to the fifth
+    count = rules.from_its_day.get(words, shift * day.value.start.day)  # 五日ずらして: by five days, not to the fifth
     meant = ordered + timedelta(days=count)
     return replace(found, slots=replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=())))
 
 
-def _after_its_day(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _after_its_day(said: Said, found: Understood) -> Understood | None:
     """The same, where no day was made of the words: "the day after"."""
-    days = grammar(language(heard.transcript.locale)).accounts.from_its_day
+    days, on = said.rules.accounts.from_its_day, said.context.terms.on
     named = next((each for each in found.unresolved if each.slot is SlotName.DATE), None)
-    if named is None or context.terms.on is None or found.slots.date is not None:
+    if named is None or on is None or found.slots.date is not None:
         return None
     count = days.get(named.evidence.surface.lower())
     if count is None:
         return None
-    meant = context.terms.on + timedelta(days=count)
+    meant = on + timedelta(days=count)
     slots = replace(found.slots, date=Slot(DateValue(meant, meant), named.evidence))
     return replace(found, slots=slots, unresolved=tuple(each for each in found.unresolved if each is not named))
 
 
-def _in_its_week(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _in_its_week(said: Said, found: Understood) -> Understood | None:
     """A weekday alone, said to an order for a day of a later week: that week's, where the order's day was denied.
 
     Where it was not, the next of that name may be meant as well: which one is asked.
     """
-    day, ordered = found.slots.date, context.terms.on
-    if day is None or ordered is None or context.terms.today or _WEEKDAY not in _rule(heard, day):
+    day, ordered, heard = found.slots.date, said.context.terms.on, said.heard
+    if day is None or ordered is None or said.context.terms.today or _WEEKDAY not in _rule(heard, day):
         return None
     meant = ordered + timedelta(days=day.value.start.weekday() - ordered.weekday())
     if meant == day.value.start or meant - day.value.start < timedelta() or abs(meant - ordered) >= _WEEK:
@@ -106,9 +103,9 @@ def _denied(heard: Annotation, day: Evidence, weekday: int) -> bool:
     )
 
 
-def _falling_due(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _falling_due(said: Said, found: Understood) -> Understood | None:
     """The day on which the bill that is paid falls due, where it is called just that."""
-    rules = grammar(language(heard.transcript.locale)).accounts
+    rules, context = said.rules.accounts, said.context
     paid = found.slots.bill.value if found.slots.bill is not None else context.terms.bill
     if paid is None and found.intent is Intent.BILL_PAYMENT:
         paid = context.recent_bill  # じゃあ期日に払って
@@ -121,7 +118,7 @@ def _falling_due(heard: Annotation, found: Understood, context: Context) -> Unde
     if due is None or found.intent not in _PAYING or not named:
         return None
     if found.slots.date is not None:
-        return _counted(rules, heard, found, named, due)
+        return _counted(said, found, named, due)
     before = [_days_before(rules, each.evidence.surface) for each in named]
     if None in before or len(set(before)) > 1:
         return None
@@ -130,15 +127,13 @@ def _falling_due(heard: Annotation, found: Understood, context: Context) -> Unde
     return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e not in named))
 
 
-def _counted(
-    rules: Accounts, heard: Annotation, found: Understood, named: list[Mention], due: date
-) -> Understood | None:
+def _counted(said: Said, found: Understood, named: list[Mention], due: date) -> Understood | None:
     """The day so many days before a bill falls due, of which days before today were made: 期日の三日前."""
-    day, due_day = found.slots.date, named[0].evidence
+    rules, day, due_day = said.rules.accounts, found.slots.date, named[0].evidence
     assert day is not None, "a day was read"
-    between = _MARKS.sub("", heard.transcript.text[due_day.end : day.evidence.start])
+    between = _MARKS.sub("", said.text[due_day.end : day.evidence.start])
     days = rules.due_before.get(day.evidence.surface)
-    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {"の", ""} or days is None:
+    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {rules.of, ""} or days is None:
         return None
     meant = due - timedelta(days=days)
     slots = replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=()))
@@ -153,6 +148,6 @@ def _days_before(rules: Accounts, surface: str) -> int | None:
         day = said.removeprefix(count)
     else:
         count = max((each for each in rules.due_before if said.endswith(each) and said != each), key=len, default="")
-        day = said.removesuffix(count).removesuffix("の") if count else said
+        day = said.removesuffix(count).removesuffix(rules.of) if count else said
     named = day in rules.due_days or (count and not day)
     return rules.due_before.get(count, 0) if named else None

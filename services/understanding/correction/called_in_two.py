@@ -9,12 +9,10 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import Annotation, Understood
+from schemas.intent import COUNTED, Understood
 from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from services.understanding.correction.merging import said_in
-from services.understanding.fast.ruleset.accounts import COUNTED
-from services.understanding.fast.ruleset.grammar import grammar
+from services.understanding.correction.said import Said
 
 _MOST: Final = 3
 """Clauses that are looked at."""
@@ -23,18 +21,17 @@ Told = Callable[[str, PayeeMatch], Understood]
 """What another text means, in which that payee is named."""
 
 
-def called_in_two(heard: Annotation, found: Understood, find: FindPayee, told: Told) -> Understood | None:
+def called_in_two(said: Said, found: Understood, find: FindPayee, told: Told) -> Understood | None:
     """The order for the one whom both parts of the name tell; None where nothing is told of an open name."""
-    match, text = heard.payees, heard.transcript.text
-    patterns = grammar(language(heard.transcript.locale)).patterns
+    match, text, patterns = said.heard.payees, said.text, said.rules.patterns
     if match is None or match.outcome is not MatchOutcome.ASK or found.consent is not None:
         return None
     first = patterns.titled.sub("", match.heard, count=1)
     for later in islice(patterns.named_later.finditer(text, match.end), _MOST):
-        said = later["name"]
-        place, _, given = said.partition("の")
-        whole = said if first in said else f"{place}の{first}{given}"
-        meant = find(f"{whole}さんに")
+        name = later["name"]
+        place, _, given = name.partition(patterns.of)
+        whole = name if first in name else f"{place}{patterns.of}{first}{given}"
+        meant = find(whole + patterns.to_somebody)
         if meant is None or meant.outcome is not MatchOutcome.CLEAR or meant.choice is None:
             continue
         if meant.choice not in {each.id for each in match.candidates}:

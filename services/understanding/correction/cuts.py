@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from schemas.intent import Annotation
 from schemas.span import SpanKind
+from services.understanding.correction.said import Said
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.accounts import ANEW, DENIAL, DENIED, OVER
 from services.understanding.fast.ruleset.grammar import Grammar
 
 PAUSES: Final = re.compile(OUTSIDE_NUMBERS + "[,、，;；。.]\\s*")
-_NEAR: Final = 3
+NEAR: Final = 3
 """Units of a word behind which nothing is announced, at most."""
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
 
@@ -35,19 +35,18 @@ class Cut:
     denied: bool = False
 
 
-def held_units(rules: Grammar, heard: Annotation, kinds: Collection[SpanKind] = tuple(SpanKind)) -> frozenset[int]:
+def held_units(said: Said, kinds: Collection[SpanKind] = tuple(SpanKind)) -> frozenset[int]:
     """The units of amounts, days and times, or of `kinds` alone: in あさって no あ announces anything."""
-    units = rules.units(heard.transcript.text)
-    places = (units.covering(span.start, span.end) for span in heard.spans if span.kind in kinds)
+    places = (said.units.covering(span.start, span.end) for span in said.heard.spans if span.kind in kinds)
     return frozenset(at for place in places if place is not None for at in range(*place))
 
 
-def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
+def announced_cuts(said: Said) -> Iterator[Cut]:
     """Every place with words before and behind the words that announce something anew."""
-    units, marks = rules.units(text), rules.accounts
+    rules, units, marks = said.rules, said.units, said.rules.accounts
     if not marks.repairs.meets(units.words):
         return
-    size = without_tails(marks.tails, units.words)
+    size, held = without_tails(marks.tails, units.words), held_units(said)
     at = 1
     while at < size:
         end, symbols = _announced(rules, units.words, at, size, held)
@@ -60,15 +59,16 @@ def announced_cuts(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[
         at = max(end, at + 1)
 
 
-def cuts_behind(rules: Grammar, text: str, held: frozenset[int]) -> Iterator[Cut]:
+def cuts_behind(said: Said) -> Iterator[Cut]:
     """The last piece, where words that announce something anew stand behind it: "fifty, sixty I mean"."""
-    units, size = rules.units(text), len(rules.units(text).words)
+    rules, units, size = said.rules, said.units, len(said.units.words)
     if not rules.accounts.repairs.meets(units.words):
         return
+    held = held_units(said)
     at = next((at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size), None)
     if at is None or any(rules.accounts.withdrawing.scan(units.words, i) for i in range(at, size)):
         return
-    pauses = list(PAUSES.finditer(text, 0, units.ends[at - 1]))
+    pauses = list(PAUSES.finditer(said.text, 0, units.ends[at - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
         denies = DENIED in rules.accounts.repairs.longest(units.words, at)[1]
         start, stop = pauses[-1].end(), without_tails(rules.accounts.tails, units.words[:at])
@@ -90,11 +90,11 @@ def announced_up_to(rules: Grammar, words: tuple[str, ...], at: int) -> int:
     return _announced(rules, words, at, len(words), frozenset())[0]
 
 
-def faltering_cuts(rules: Grammar, text: str) -> Iterator[Cut]:
+def faltering_cuts(said: Said) -> Iterator[Cut]:
     """Every hesitation that may stand between two values: "from checking uh savings", "fifty… sixty"."""
-    units, falters = rules.units(text), rules.accounts.falters
-    size = without_tails(rules.accounts.tails, units.words)
-    for pause in _TRAILS_OFF.finditer(text):
+    units, falters = said.units, said.rules.accounts.falters
+    size = without_tails(said.rules.accounts.tails, units.words)
+    for pause in _TRAILS_OFF.finditer(said.text):
         if size and units.starts[0] < pause.start() and pause.end() < units.ends[size - 1]:
             yield Cut(pause.start(), pause.end(), pause.end(), units.ends[size - 1], falters=True)
     for at in range(1, size - 1) if falters.meets(units.words) else ():
@@ -117,7 +117,7 @@ def _announced(
         repair, symbols = rules.accounts.repairs.longest(words, at)
         if not symbols or rules.accounts.unannounced.longest(words, at)[0] > repair:
             return at, []  # without spaces a link may be the end of a word, and a short repair the beginning of one
-        if any(e.end == at for b in range(max(0, at - _NEAR), at) for e in marks.not_only.scan(words, b)):
+        if marks.not_only.ends(words, at, NEAR):
             return at, []
     if at > 0 and words[at - 1] in rules.accounts.verbs:
         return at, []

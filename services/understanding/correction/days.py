@@ -1,4 +1,4 @@
-"""A day that is corrected in a part of its words: "the twenty third, no, fourth", "in two days, no, three days"."""
+"""Days that are corrected in a part of their words, "the twenty third, no, fourth", or not meant at all: "not now"."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,13 +6,12 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import Annotation, Evidence, Mention, Slot, SlotName, Understood
-from schemas.span import DateValue, Span, SpanKind
+from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Evidence, Mention, Slot, SlotName, Understood
+from schemas.span import DateValue, Span, SpanKind, overlap
 from services.understanding.correction.later import SelfRepair
-from services.understanding.correction.merging import Again, values
-from services.understanding.fast.ruleset.accounts import COUNTED
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.correction.merging import differ_in, values
+from services.understanding.correction.said import Said
+from services.understanding.fast.ruleset.grammar import Grammar
 
 _MOST: Final = 5
 """Words of the earlier day that the later ones may stand for."""
@@ -22,24 +21,28 @@ _SHORT: Final = 2
 """Units of a day of one digit: 五日."""
 _NAMED_WEEK, _WEEKDAY = ".week_day@", ".weekday@"
 """Rules of days: in a week that is named, and the next of that name."""
+_OTHER: Final = ".not_the_other@"
+"""The rule of an order beside something that is not to be done now."""
 _WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
 
 
-def another_day(parts: SelfRepair, again: Again) -> Understood | None:
+def another_day(parts: SelfRepair) -> Understood | None:
     """The earlier part on the day that is made of its own words and the later ones; None where they make none.
 
     A number alone may be of days or an amount: then the day is asked for.
     """
-    cut, text, day = parts.cut, parts.heard.transcript.text, parts.one.slots.date
+    cut, text, day = parts.cut, parts.said.text, parts.one.slots.date
     if day is None or day.evidence.end != cut.end:
         return None
-    spans = [span for span in parts.heard.spans if cut.start <= span.start < cut.stop]
+    spans = [span for span in parts.said.heard.spans if cut.start <= span.start < cut.stop]
     if not spans or any(span.kind in _WHOLE for span in spans):
         return None
     alone = (spans[0].start, spans[0].end) == (cut.start, cut.stop) and spans[0].kind is SpanKind.NUMBER
     ordinal = len(spans) == 1 and spans[0].end == cut.stop and spans[0].kind is SpanKind.ORDINAL
     made = [
-        each for words in _days(parts, day, tail=alone or ordinal) if (each := _on(parts, again(words))) is not None
+        each
+        for words in _days(parts, day, tail=alone or ordinal)
+        if (each := _on(parts, parts.said.again(words))) is not None
     ]
     told = replace(day.evidence, end=cut.stop, surface=text[day.evidence.start : cut.stop])
     if not made and not (alone and any(char.isdecimal() for char in day.evidence.surface) and _of_month(spans[0])):
@@ -60,15 +63,15 @@ def of_a_day(rules: Grammar, heard: Annotation, span: Span) -> bool:
     return any(end < len(day) and times.scan(day, end) for day, end in ends)
 
 
-def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
+def day_in_part(said: Said, found: Understood) -> Understood | None:
     """A later day that may stand for a part of the earlier one: 二十四日に、いや五日に; 来週の木曜、いや金曜に."""
-    day, rules = found.slots.date, grammar(language(heard.transcript.locale))
+    day, rules = found.slots.date, said.rules
     if rules.spaced or day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
         return None
-    days = [span for span in heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
+    days = [span for span in said.heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
     for one, two in pairwise(days):
-        between = rules.units(heard.transcript.text[one.end : two.start]).words
-        held = two.start < day.evidence.end and day.evidence.start < two.end
+        between = rules.units(said.text[one.end : two.start]).words
+        held = overlap(two, day.evidence)
         if held and rules.accounts.repairs.holds(between):
             weeks = [span for span in days if span.start <= one.start and _NAMED_WEEK in span.rule]
             whole = _with_last(rules, one, two) or _of_that_week((weeks or [one])[-1], two)
@@ -78,13 +81,28 @@ def day_in_part(heard: Annotation, found: Understood) -> Understood | None:
     return None
 
 
-def days_of_each(heard: Annotation, found: Understood) -> Understood | None:
+def undated(said: Said, found: Understood) -> Understood | None:
+    """An order for now, where "not now" was said before it: the day is asked for."""
+    if found.intent not in MONEY_MOVING or found.slots.date is not None:
+        return None
+    if any(mention.slot is SlotName.DATE for mention in found.unresolved) or _OTHER in (found.rule or ""):
+        return None
+    units, marks = said.units, said.rules.accounts
+    for at in range(len(units.words)) if marks.not_now.meets(units.words) else ():
+        end = marks.not_now.longest(units.words, at)[0]
+        if end > at:
+            told = said.heard.evidence(units.starts[at], units.ends[end - 1], marks.rule("not_now"))
+            return replace(found, unresolved=(*found.unresolved, Mention(SlotName.DATE, told)))
+    return None
+
+
+def days_of_each(said: Said, found: Understood) -> Understood | None:
     """Two orders, each without the day of the other: 「電気代は明日、水道代は来週」; None where a day may be of both.
 
     A day is the other's only where an order has one of its own, on its side of where the later order begins.
     """
     later = found.then
-    if later is None or later.then is not None or grammar(language(heard.transcript.locale)).spaced:
+    if later is None or later.then is not None or said.rules.spaced:
         return None
     begins = [slot.evidence.start for name, slot in values(later.slots).items() if name != SlotName.DATE.value]
     if found.intent not in COUNTED or later.intent not in COUNTED or not begins:
@@ -154,19 +172,15 @@ def _month(day: Slot[DateValue]) -> tuple[int, int]:
 
 def _days(parts: SelfRepair, day: Slot[DateValue], *, tail: bool) -> Iterator[str]:
     """The earlier part with the later words in place of the day's last ones, or, with its `tail`, of one or two."""
-    cut, text = parts.cut, parts.heard.transcript.text
-    units, later = parts.rules.units(text), text[parts.cut.start : parts.cut.stop]
+    cut, text, units = parts.cut, parts.said.text, parts.said.units
     places = [(a, b) for a, b in zip(units.starts, units.ends, strict=True) if day.evidence.start <= a < cut.end]
     for at in range(len(places) - 1, max(-1, len(places) - 1 - _MOST), -1):
         for end in [places[at][1], *(b for _, b in places[at + 1 : at + 2])] if tail else [cut.end]:
-            yield text[: places[at][0]] + later + text[end : cut.end]
+            yield text[: places[at][0]] + parts.later + text[end : cut.end]
 
 
 def _differs(one: Understood, found: Understood) -> bool:
     """Whether two orders are alike but for the day, which is one."""
-    if found.intent not in COUNTED or found.then is not None or found.unread or found.unresolved:
-        return False
-    said, now = values(one.slots), values(found.slots)
-    if said.keys() != now.keys() or now["date"].value.start != now["date"].value.end:
-        return False
-    return all((now[name].value != slot.value) is (name == "date") for name, slot in said.items())
+    day = found.slots.date
+    plain = found.intent in COUNTED and found.whole and day is not None and day.value.start == day.value.end
+    return plain and differ_in(one.slots, found.slots, "date")

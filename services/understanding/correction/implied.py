@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.banking import Bill
-from schemas.ids import AccountId, RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import DateValue
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import owned, vocabulary
 
 _TWO: Final = 2
@@ -25,17 +25,16 @@ _BY_SIZE: Final = {".smallest@": min, ".largest@": max}
 """In the rules of words that name one by what is due."""
 
 
-def implied(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def implied(said: Said, found: Understood) -> Understood | None:
     """The same order with it; None where nothing is left so."""
-    rules = grammar(language(heard.transcript.locale))
-    return _of_all_bills(heard, found, context) or _own_receiver(rules, heard, found, context)
+    return _of_all_bills(said, found) or _own_receiver(said, found)
 
 
-def _of_all_bills(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _of_all_bills(said: Said, found: Understood) -> Understood | None:
     """The one bill that is due first or on that day, or of which most or least is due, where just that is asked for."""
-    if found.rule is None or found.slots.bill is not None or not context.bills:
+    if found.rule is None or found.slots.bill is not None or not said.context.bills:
         return None
-    meant = _meant(heard, found.rule, context)
+    meant = _meant(said, found.rule)
     if len(meant) != 1:
         return None
     bill = Slot(meant[0].id, Evidence(0, 0, "", found.rule))
@@ -44,14 +43,14 @@ def _of_all_bills(heard: Annotation, found: Understood, context: Context) -> Und
     return replace(found, slots=replace(found.slots, bill=bill), missing=missing, unresolved=dated)
 
 
-def _meant(heard: Annotation, rule: RuleId, context: Context) -> list[Bill]:
+def _meant(said: Said, rule: RuleId) -> list[Bill]:
     """The bills that are named so by a template."""
-    bills = context.bills
+    bills = said.context.bills
     if _SOONEST in rule:
         first = min(bill.due_on for bill in bills)
         return [bill for bill in bills if bill.due_on == first]
     if _DUE_THEN in rule:
-        told = [day for span in heard.spans for day in span.values if isinstance(day, DateValue)]
+        told = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
         return [bill for bill in bills if any(day.start <= bill.due_on <= day.end for day in told)]
     for part, choose in _BY_SIZE.items():
         if part in rule:
@@ -60,14 +59,14 @@ def _meant(heard: Annotation, rule: RuleId, context: Context) -> list[Bill]:
     return []
 
 
-def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def _own_receiver(said: Said, found: Understood) -> Understood | None:
     """The own account that gets what is moved across from the other one, or put by."""
-    slots, match = found.slots, heard.payees
+    slots, match, context, rules = found.slots, said.heard.payees, said.context, said.rules
     nobody = match is None or match.outcome is MatchOutcome.NOBODY or _SAVED in (found.rule or "")
     open_ = found.intent is Intent.TRANSFER_MONEY and found.route is Route.FAST and not found.unresolved
     if not open_ or slots.payee or slots.target or slots.amount is None or not nobody or not context.idle:
         return None
-    text, units, marks = heard.transcript.text, rules.units(heard.transcript.text), rules.accounts
+    units, marks = said.units, rules.accounts
     words, nouns = units.words, vocabulary(rules, context)
     put_by = next((at for at in range(len(words)) if marks.put_by.begins(words, at)), None)
     told = marks.across.holds(words) or context.recent is Intent.BALANCE_INQUIRY
@@ -84,7 +83,7 @@ def _own_receiver(rules: Grammar, heard: Annotation, found: Understood, context:
     if len(others) != 1:
         return None
     rule = marks.rule("implied")
-    said = Evidence(units.starts[place], units.ends[place], text[units.starts[place] : units.ends[place]], rule)
+    evidence = said.heard.evidence(units.starts[place], units.ends[place], rule)
     missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
-    target = Slot(AccountId(others[0]), said)
+    target = Slot(AccountId(others[0]), evidence)
     return replace(found, slots=replace(slots, target=target), missing=missing)

@@ -6,18 +6,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Understood
-from schemas.span import Span, SpanKind
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Route, Slot, Understood
+from schemas.span import NUMBERS, Span, SpanKind
 from services.understanding.correction.cuts import Cut, held_units
-from services.understanding.correction.merging import Look, kinds, merged, part_of, parts_a_value, same, values
+from services.understanding.correction.merging import kinds, merged, parts_a_value, same, values
+from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
-from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
-TOLD_ALONE: Final = frozenset({Intent.INFORM, Intent.CORRECT})
-"""Values that are no command."""
 _MAX_DENIED: Final = 8
 """Words that are looked at for what is not meant."""
 _NEAR: Final = 4
@@ -25,7 +23,6 @@ _NEAR: Final = 4
 _TEN, _HUNDRED = 10_00, 100_00
 _MAX_PIECES: Final = 8
 """Ways in which words are left beside a value."""
-AMOUNTS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
 _DATED: Final = frozenset({SpanKind.DATE})
 _NAMED: Final = frozenset({"amount", "payee", "source", "target", "account", "card", "bill", "date"})
 """Slots of which a value is told by a number, a day, a name or a thing of the caller's."""
@@ -35,40 +32,46 @@ _ENDS: Final = re.compile(OUTSIDE_NUMBERS + "[,;:.!?—–]")
 
 @dataclass(frozen=True, slots=True)
 class SelfRepair:
-    """An utterance whose earlier part said `one`, and how the rest of it is looked at."""
+    """An utterance whose earlier part said `one`, and the rest something that may be meant instead."""
 
-    rules: Grammar
-    heard: Annotation
+    said: Said
     one: Understood
     cut: Cut
-    look: Look
-    contexts: tuple[Context, ...]
+
+    @property
+    def rules(self) -> Grammar:
+        """The rules of its language."""
+        return self.said.rules
+
+    @property
+    def later(self) -> str:
+        """The words of the later part."""
+        return self.said.text[self.cut.start : self.cut.stop]
 
     def read(self, start: int, end: int) -> Understood | None:
         """What code points `start` … `end` say about money."""
-        return part_of(self.look, start, end, self.contexts) if start < end else None
+        return self.said.part(start, end) if start < end else None
 
     def ends(self) -> list[int]:
         """Where the later part's words end."""
-        ends = self.rules.units(self.heard.transcript.text).ends
-        return [end for end in ends if self.cut.start < end <= self.cut.stop][:_MAX_DENIED]
+        return [end for end in self.said.units.ends if self.cut.start < end <= self.cut.stop][:_MAX_DENIED]
 
     def within(self, at: int) -> bool:
         """Whether code point `at` parts an amount, a day or a number."""
-        return parts_a_value(self.heard, at)
+        return parts_a_value(self.said.heard, at)
 
     def may_name(self, end: int) -> bool:
         """Whether the later part's words up to `end` may say again what was said: where they can't, none are read."""
-        said, text, start = values(self.one.slots), self.heard.transcript.text, self.cut.start
+        said, heard, start = values(self.one.slots), self.said.heard, self.cut.start
         if not self.rules.spaced or not said.keys() <= _NAMED:
             return True
-        match, units = self.heard.payees, self.rules.units(text)
-        places = [(each.start, each.end) for each in self.heard.spans] + ([(match.start, match.end)] if match else [])
+        match, units = heard.payees, self.said.units
+        places = [(each.start, each.end) for each in heard.spans] + ([(match.start, match.end)] if match else [])
         if any(begin < end and start < stop for begin, stop in places):
             return True
         words, known = units.words, self.rules.trie
         named = {word for slot in said.values() for word in self.rules.units(slot.evidence.surface).words}
-        nouns, family = vocabulary(self.rules, self.contexts[0]).trie, self.rules.symbols.get("family")
+        nouns, family = vocabulary(self.rules, self.said.context).trie, self.rules.symbols.get("family")
         return any(
             words[at] in named
             or nouns.begins(words, at)
@@ -103,18 +106,12 @@ def instead(parts: SelfRepair) -> Understood | None:
 
 def called_off(parts: SelfRepair) -> bool:
     """Whether the last words want nothing of it any more: "… to ann, no, to bob, forget it"."""
-    return _ends_in(parts, parts.rules.accounts.withdrawing)
+    return parts.rules.accounts.withdrawing.closes(parts.said.units.words)
 
 
 def put_off(parts: SelfRepair) -> bool:
     """Whether it ends in words for a time that is no day: "no, sixty to ann later"."""
-    return _ends_in(parts, parts.rules.accounts.times, held_units(parts.rules, parts.heard))
-
-
-def _ends_in(parts: SelfRepair, marks: Trie, held: frozenset[int] = frozenset()) -> bool:
-    """Whether the last words are one of `marks` that begins in none of the `held` units."""
-    words = parts.rules.units(parts.heard.transcript.text).words
-    return any(edge.end == len(words) for at in range(len(words)) if at not in held for edge in marks.scan(words, at))
+    return parts.rules.accounts.times.closes(parts.said.units.words, held_units(parts.said))
 
 
 def unsure(found: Understood) -> Understood:
@@ -155,20 +152,17 @@ def refused(parts: SelfRepair) -> Understood | None:
 
 def _kept(parts: SelfRepair) -> Evidence | None:
     """What may be to stay where it is: "leave a thousand in checking"."""
-    text, cut = parts.heard.transcript.text, parts.cut
-    words = parts.rules.units(text[cut.mark : cut.start]).words
-    if not any(parts.rules.accounts.keeping.scan(words, at) for at in range(len(words))):
+    cut, rules = parts.cut, parts.said.rules
+    words = rules.units(parts.said.text[cut.mark : cut.start]).words
+    if not any(rules.accounts.keeping.scan(words, at) for at in range(len(words))):
         return None
-    return Evidence(cut.mark, cut.stop, text[cut.mark : cut.stop], parts.rule("refused"))
+    return parts.said.heard.evidence(cut.mark, cut.stop, parts.rule("refused"))
 
 
 def _follows(parts: SelfRepair, named: dict[str, Slot[Any]]) -> bool:
     """Whether what is not meant stands right behind the words that deny it."""
     first = min(slot.evidence.start for slot in named.values())
-    return (
-        sum(parts.cut.start <= start < first for start in parts.rules.units(parts.heard.transcript.text).starts)
-        <= _NEAR
-    )
+    return sum(parts.cut.start <= start < first for start in parts.said.units.starts) <= _NEAR
 
 
 def _goes_on(parts: SelfRepair, one: Slot[Any], two: Slot[Any]) -> bool:
@@ -179,11 +173,11 @@ def _goes_on(parts: SelfRepair, one: Slot[Any], two: Slot[Any]) -> bool:
 
 def beside_words(parts: SelfRepair) -> Understood | None:
     """As in "no, six fifty, the rent went up": the value counts, and the words beside it are asked about."""
-    text, cut = parts.heard.transcript.text, parts.cut
+    text, cut = parts.said.text, parts.cut
     pieces = [(start, end) for start, end in _pieces(parts) if not parts.within(start) and not parts.within(end)]
     for start, end in pieces[:_MAX_PIECES]:
         two = parts.read(start, end)
-        if two is None or two.then is not None or two.unread or two.unresolved or two.rule == TOLD:
+        if two is None or not two.whole or two.rule == TOLD:
             continue
         if not values(two.slots) or not kinds(two) & kinds(parts.one):
             continue
@@ -203,7 +197,7 @@ def beside_words(parts: SelfRepair) -> Understood | None:
 def _said_again(parts: SelfRepair, two: Understood, start: int, end: int) -> bool:
     """Whether words say nothing but what was said already."""
     again, said = parts.read(start, end), values(two.slots)
-    if again is None or again.then is not None or again.unread or again.unresolved or again.rule == TOLD:
+    if again is None or not again.whole or again.rule == TOLD:
         return False
     named = values(again.slots)
     return bool(named) and all(name in said and same(said[name], slot) for name, slot in named.items())
@@ -213,9 +207,9 @@ def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> 
     """Whether words hold an amount or a day that is not the one that counts, and of which nothing is told."""
     units = parts.rules.units
     said = {word for slot in values(two.slots).values() for word in units(slot.evidence.surface).words}
-    kind = _DATED if two.slots.amount is None else AMOUNTS if two.slots.date is None else _DATED | AMOUNTS
-    spans = [s for s in parts.heard.spans if s.start < end and start < s.end and s.kind in kind]
-    first = start + len(text := parts.heard.transcript.text[start:end]) - len(text.lstrip(_MARKS))
+    kind = _DATED if two.slots.amount is None else NUMBERS if two.slots.date is None else _DATED | NUMBERS
+    spans = [s for s in parts.said.heard.spans if s.start < end and start < s.end and s.kind in kind]
+    first = start + len(text := parts.said.text[start:end]) - len(text.lstrip(_MARKS))
     return any(
         not said.issuperset(units(span.surface).words) and not _points(parts, span) and span.start != first
         for span in spans
@@ -224,7 +218,7 @@ def _tells_another(parts: SelfRepair, two: Understood, start: int, end: int) -> 
 
 def _points(parts: SelfRepair, span: Span) -> bool:
     """Whether a number tells which ones are meant: "those two"."""
-    units = parts.rules.units(parts.heard.transcript.text)
+    units = parts.said.units
     place = units.covering(span.start, span.end)
     before = units.words[place[0] - 1] if place is not None and place[0] > 0 else ""
     return span.kind is SpanKind.NUMBER and before in parts.rules.accounts.pointing
@@ -232,8 +226,7 @@ def _points(parts: SelfRepair, span: Span) -> bool:
 
 def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
     """Code points of what may be the value: from the later part's beginning, the longest first; then to its end."""
-    rules, cut, text = parts.rules, parts.cut, parts.heard.transcript.text
-    units = rules.units(text)
+    rules, cut, text, units = parts.rules, parts.cut, parts.said.text, parts.said.units
     inside = [at for at, start in enumerate(units.starts) if cut.start <= start < cut.stop]
     if len(inside) < 2:  # noqa: PLR2004 - a value and a word beside it
         return
@@ -260,11 +253,11 @@ def _begins_a_reason(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
 
 def _values_at(parts: SelfRepair, first: int, size: int) -> tuple[set[int], set[int]]:
     """The units at which amounts, days, names and things of the caller's begin, and before which they end."""
-    units = parts.rules.units(parts.heard.transcript.text)
-    match = parts.heard.payees
-    places = [(span.start, span.end) for span in parts.heard.spans] + ([(match.start, match.end)] if match else [])
+    units, heard = parts.said.units, parts.said.heard
+    match = heard.payees
+    places = [(span.start, span.end) for span in heard.spans] + ([(match.start, match.end)] if match else [])
     found = [place for start, end in places if (place := units.covering(start, end)) is not None]
-    nouns = vocabulary(parts.rules, parts.contexts[0])
+    nouns = vocabulary(parts.rules, parts.said.context)
     found += [
         (edge.start, edge.end)
         for at in range(first, size)

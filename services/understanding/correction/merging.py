@@ -1,16 +1,14 @@
 """Meanings put together: what a part of an utterance says, and the later part's values in the earlier one's place."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
 
-from schemas.consent import NO_TERMS
 from schemas.ids import RuleId
 from schemas.intent import (
     MONEY_MOVING,
     Annotation,
-    Context,
     Evidence,
     Intent,
     Mention,
@@ -21,38 +19,11 @@ from schemas.intent import (
     Understood,
 )
 from schemas.span import MoneyValue
-from services.understanding.fast.ruleset.accounts import COUNTED
 
 _SHARED: Final = {"payee": "goes_to", "target": "goes_to", "portion": "amount"}
 """Slots that stand in one another's place."""
 _OF_ANY: Final = frozenset({"source", "date"})
 """Slots that an order of either kind has."""
-
-Look = Callable[[int, int, Context], Understood]
-"""What the part of the text from one code point to another means in a context."""
-
-Again = Callable[[str], Understood]
-"""What another text means in the same context."""
-
-
-def alone(context: Context) -> tuple[Context, ...]:
-    """The contexts in which a part is looked at by itself: as a command, and as an answer to a read-back."""
-    context = context if context.terms == NO_TERMS else replace(context, terms=NO_TERMS)
-    return context, replace(context, confirming=True)
-
-
-def part_of(look: Look, start: int, end: int, contexts: tuple[Context, ...]) -> Understood | None:
-    """What a part says about money: as a command where it is one, else as an answer to what is waiting."""
-    best: Understood | None = None
-    for context in contexts:
-        found = look(start, end, context)
-        if found.rule is None:
-            continue
-        if found.intent in MONEY_MOVING:
-            return found
-        if found.intent in COUNTED:
-            best = best or found
-    return best
 
 
 def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
@@ -61,26 +32,12 @@ def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
     paying = one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and "goes_to" not in later
     if two.intent in MONEY_MOVING and one.intent in MONEY_MOVING and one.intent is not two.intent and not paying:
         return two
-    kept = {name: slot for name, slot in values(one.slots).items() if kind(name) not in later}
-    if (
-        "bill" in later
-        and "goes_to" not in later
-        and {"payee", "target"} & kept.keys()
-        and "bill" not in values(one.slots)
-    ):
-        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # a bill instead of a transfer
-        one = replace(one, missing=())
-    if one.intent is Intent.BILL_PAYMENT and "bill" in kept and "goes_to" in later and "bill" not in later:
-        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # somebody instead of a bill
-        one = replace(one, intent=Intent.TRANSFER_MONEY, missing=() if "amount" in later else (SlotName.AMOUNT,))
+    one, kept = _kept(one, later)
     slots = Slots(**(kept | values(two.slots)))
     unresolved = (*(m for m in one.unresolved if kind(m.slot.value) not in later), *two.unresolved)
     there = {name for name in Slots.__slots__ if getattr(slots, name) is not None}
     named = {kind(name) for name in there}
-    money = next((part for part in (two, one) if part.intent in MONEY_MOVING), two)
-    lacking = dict.fromkeys((*one.missing, *two.missing)) if money.intent in MONEY_MOVING else {}
-    if "bill" in there and not {"payee", "target"} & there and money.intent is Intent.TRANSFER_MONEY:
-        money, lacking = replace(money, intent=Intent.BILL_PAYMENT), {}  # 払って is said of bills and of people
+    money, lacking = _ordered(one, two, there)
     routes = [part.route for part in (one, two) if part.route is not Route.FAST]
     return replace(
         money,
@@ -96,6 +53,28 @@ def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
     )
 
 
+def _kept(one: Understood, later: set[str]) -> tuple[Understood, dict[str, Slot[Any]]]:
+    """The earlier part as what it is without what is said of `later`, and its slots that stay."""
+    said = values(one.slots)
+    kept = {name: slot for name, slot in said.items() if kind(name) not in later}
+    of_any = {name: slot for name, slot in kept.items() if name in _OF_ANY}
+    if "bill" in later and "goes_to" not in later and {"payee", "target"} & kept.keys() and "bill" not in said:
+        return replace(one, missing=()), of_any  # a bill instead of a transfer
+    if one.intent is Intent.BILL_PAYMENT and "bill" in kept and "goes_to" in later and "bill" not in later:
+        missing = () if "amount" in later else (SlotName.AMOUNT,)
+        return replace(one, intent=Intent.TRANSFER_MONEY, missing=missing), of_any  # somebody instead of a bill
+    return one, kept
+
+
+def _ordered(one: Understood, two: Understood, there: set[str]) -> tuple[Understood, tuple[SlotName, ...]]:
+    """The part that tells what is done with money, and what the two of them lack for it."""
+    money = next((part for part in (two, one) if part.intent in MONEY_MOVING), two)
+    if "bill" in there and not {"payee", "target"} & there and money.intent is Intent.TRANSFER_MONEY:
+        return replace(money, intent=Intent.BILL_PAYMENT), ()  # 払って is said of bills and of people
+    lacking = (*one.missing, *two.missing) if money.intent in MONEY_MOVING else ()
+    return money, tuple(dict.fromkeys(lacking))
+
+
 def values(slots: Slots) -> dict[str, Slot[Any]]:
     """The slots that are filled, by name."""
     return {name: slot for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None}
@@ -107,6 +86,13 @@ def same(one: Slot[Any], two: Slot[Any]) -> bool:
     if isinstance(a, MoneyValue) and isinstance(b, MoneyValue):
         return a.amount_minor == b.amount_minor and (a.currency == b.currency or None in {a.currency, b.currency})
     return bool(a == b)
+
+
+def differ_in(one: Slots, two: Slots, name: str) -> bool:
+    """Whether the same slots are filled, with the same values in all but this one."""
+    before, after = values(one), values(two)
+    alike = before.keys() == after.keys()
+    return alike and all((after[each].value != slot.value) is (each == name) for each, slot in before.items())
 
 
 def kind(name: str) -> str:

@@ -4,44 +4,39 @@ from itertools import combinations
 from typing import Final
 
 from schemas.consent import Awaited
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Route, Understood
+from schemas.intent import MONEY_MOVING, Route, Understood
 from schemas.span import Span
-from services.understanding.correction.merging import Again, said_in, with_words
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.correction.merging import said_in, with_words
+from services.understanding.correction.said import Said
 
 _MOST: Final = 3
 """Words that are taken for others, at most."""
 
 
-def misheard(heard: Annotation, found: Understood, context: Context, again: Again) -> Understood | None:
-    """The one order that the words tell with the fewest of them taken for others; `again` looks at a text.
+def misheard(said: Said, found: Understood) -> Understood | None:
+    """The one order that the words tell with the fewest of them taken for others.
 
     None where anything is awaited, something was surely understood, or they may tell two.
     """
+    context, text = said.context, said.text
     if found.route is Route.FAST or found.vetoes or context.code or context.terms.awaited is not Awaited.NOTHING:
         return None
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    places = [place for place in _places(rules, text) if not any(_within(place, span) for span in heard.spans)]
+    places = [place for place in _places(said) if not any(_within(place, span) for span in said.heard.spans)]
     for count in range(1, _MOST + 1) if len(places) <= _MOST else ():
         orders = [
             meant
             for taken in combinations(places, count)
-            if (meant := said_in(again(_put(text, taken)), text)).intent in MONEY_MOVING and _whole(meant)
+            if (meant := said_in(said.again(_put(text, taken)), text)).intent in MONEY_MOVING
+            if meant.route is Route.FAST and meant.whole and not meant.missing
         ]
         if orders:
             return orders[0] if all(each.slots == orders[0].slots for each in orders) else None
     return None
 
 
-def _whole(meant: Understood) -> bool:
-    """Whether it was understood to its last word."""
-    return meant.route is Route.FAST and not (meant.unread or meant.unresolved or meant.then or meant.missing)
-
-
-def _places(rules: Grammar, text: str) -> list[tuple[int, int, str]]:
+def _places(said: Said) -> list[tuple[int, int, str]]:
     """Where words stand that may be others, as code points, and those others."""
-    units, table = rules.units(text), rules.accounts.misheard
+    units, table = said.units, said.rules.accounts.misheard
     sizes = {len(words) for words in table}
     return [
         (units.starts[at], units.ends[at + size - 1], other)

@@ -2,20 +2,19 @@
 
 import re
 from calendar import monthrange
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, zip_longest
 from typing import Any, Final
 
-from rules.locales import locale_rules
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent
-from schemas.money import exponent
 from schemas.payee import PayeeMatch
-from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
-from services.understanding.correction.apart import points
+from schemas.span import SUMS, DateValue, MoneyValue, Span, SpanKind
+from services.understanding.correction.amounts import comes_to, points
 from services.understanding.correction.days import of_a_day
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
@@ -30,11 +29,7 @@ _READINGS: Final = 2
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _CLAUSES: Final = re.compile(rf"(?:[^,.;:!?—–、。！？]|(?!{OUTSIDE_NUMBERS})[,.:])+")
-_PERSON: Final = ("さん", "くん", "君", "ちゃん", "様")  # behind a name of one character: 健さん
 _RULE: Final = RuleId("intents.doubled@1")
-_SUMS: Final = (SpanKind.MONEY, SpanKind.NUMBER)
-Find = Callable[[str], PayeeMatch | None]
-"""Who is named in a text as long as the utterance, of which parts may be blank."""
 Values = dict[str, list[tuple[Evidence, Any]]]
 """Each slot's values, and where they stand."""
 
@@ -43,12 +38,13 @@ Values = dict[str, list[tuple[Evidence, Any]]]
 class Mentions(Hearing):
     """Everything that an utterance names: for each slot its values, and where they stand."""
 
-    find: Find
+    utterance: Said
 
     @classmethod
-    def within(cls, hearing: Hearing, find: Find) -> "Mentions":
+    def of_all(cls, said: Said) -> "Mentions":
         """All that is named in what was heard."""
-        return cls(hearing.grammar, hearing.heard, hearing.context, hearing.reading, hearing.find_payee, find)
+        hearing = said.hearing
+        return cls(hearing.grammar, hearing.heard, hearing.context, hearing.reading, hearing.find_payee, said)
 
     @cached_property
     def everyone(self) -> list[tuple[Evidence, list[PayeeId]]]:
@@ -93,13 +89,12 @@ class Mentions(Hearing):
                 yield evidence, sent[0]
 
     def _amounts(self) -> Iterator[tuple[Evidence, MoneyValue]]:
-        digits = exponent(locale_rules(self.heard.transcript.locale).currency)
         for span in self.heard.spans:
-            if span.kind not in _SUMS or self.grammar.units(span.surface).words == self.grammar.words.one:
+            if span.kind not in SUMS or self.grammar.units(span.surface).words == self.grammar.words.one:
                 continue  # "the joint one" is no amount
-            if not (points(self.grammar, self.heard, span) or self._numbers(span) or self._counts(span)):
+            if not (points(self.utterance, span) or self._numbers(span) or self._counts(span)):
                 beside = any(each.kind is SpanKind.MONEY for each in self.heard.spans if each is not span)
-                for value in amount_readings(span, digits)[: _READINGS if self.grammar.spaced and beside else 1]:
+                for value in comes_to(span, self.heard)[: _READINGS if self.grammar.spaced and beside else 1]:
                     yield self._evidence(span.start, span.end), value
 
     def _numbers(self, span: Span) -> bool:
@@ -112,7 +107,7 @@ class Mentions(Hearing):
         """Whether it is an account's number in figures, beside another's and a sum: "from 4021… 7755 is the one"."""
         owners = [(each, of_number(each, self.context)) for each in self.heard.spans]
         accounts = {owner.id for _, owner in owners if owner is not None and owner.kind == "account"}
-        beside = len(accounts) > 1 and any(each.kind in _SUMS and owner is None for each, owner in owners)
+        beside = len(accounts) > 1 and any(each.kind in SUMS and owner is None for each, owner in owners)
         return self.grammar.spaced and span.surface.isdecimal() and beside
 
     def _counts(self, span: Span) -> bool:
@@ -252,13 +247,13 @@ class Mentions(Hearing):
                     last = self._found(rest[start:end], begin + start) if self.grammar.spaced else None
                     if last is not None and last.choice is not None and last.candidates[0].score >= _SURE:
                         yield self._evidence(begin + start, begin + end), [last.choice]
-                elif match.plausible > 1 and (end - start > 1 or rest.startswith(_PERSON, end)):
+                elif match.plausible > 1 and (end - start > 1 or rest.startswith(self.grammar.words.titles, end)):
                     yield self._evidence(match.start, match.end), [c.id for c in match.candidates[: match.plausible]]
                 rest = rest[:start] + "," * (end - start) + rest[end:]
 
     def _found(self, part: str, begin: int) -> PayeeMatch | None:
         """Who is named in a part of the text, which stands there."""
-        return self.find(part.rjust(begin + len(part)).ljust(len(self.text)))
+        return self.utterance.find(part.rjust(begin + len(part)).ljust(len(self.text)))
 
     def _clauses(self) -> Iterator[tuple[int, int]]:
         """Where there is something between marks, and, without spaces, between words that announce something anew."""
@@ -290,4 +285,4 @@ class Mentions(Hearing):
         return any(clause[0].strip() == evidence.surface for clause in _CLAUSES.finditer(self.text))
 
     def _evidence(self, start: int, end: int) -> Evidence:
-        return Evidence(start, end, self.text[start:end], _RULE)
+        return self.heard.evidence(start, end, _RULE)

@@ -5,17 +5,15 @@ where both have a sense, the later one's values take the place of the earlier on
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from schemas.consent import Terms
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Route, SlotName, Understood
-from services.understanding.correction.apart import points
-from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
+from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Context, Intent, Mention, Route, SlotName, Understood
+from schemas.span import NUMBERS, SpanKind
+from services.understanding.correction.amounts import points
+from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts
 from services.understanding.correction.days import another_day
 from services.understanding.correction.later import (
-    AMOUNTS,
-    TOLD_ALONE,
     SelfRepair,
     beside_words,
     called_off,
@@ -24,39 +22,29 @@ from services.understanding.correction.later import (
     refused,
     unsure,
 )
-from services.understanding.correction.merging import Again, Look, alone, merged, part_of, same, values
+from services.understanding.correction.merging import kinds, merged, same, values
+from services.understanding.correction.no_second import no_second_order
 from services.understanding.correction.numbers import another_currency, another_number
+from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
-from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, DENIED
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.grammar import Grammar
 
-_EITHER: Final = frozenset({"payee", "bill"})
-"""Of what two orders in one breath may be one order, corrected."""
-_VERBS: Final = ("transfer", "carry", "give", "sends")
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Intent.QNA}
 """What an utterance may have been taken for that holds a repair."""
 
 
-def repaired(heard: Annotation, whole: Understood, context: Context, look: Look, again: Again) -> Understood | None:
+def repaired(said: Said, whole: Understood) -> Understood | None:
     """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
-    rules = grammar(language(heard.transcript.locale))
     if not may_hold_a_repair(whole):
         return None
-    text = heard.transcript.text
-    held = held_units(rules, heard)
-    cuts = (*cuts_behind(rules, text, held), *reversed(tuple(announced_cuts(rules, text, held))[-MAX_CUTS:]))
-    for cut in (*cuts, *tuple(faltering_cuts(rules, text))[-MAX_CUTS:]):
-        found = _mended(heard, rules, cut, context, look, again)
+    cuts = (*cuts_behind(said), *reversed(tuple(announced_cuts(said))[-MAX_CUTS:]))
+    for cut in (*cuts, *tuple(faltering_cuts(said))[-MAX_CUTS:]):
+        found = _mended(said, cut)
         if found is not None:
-            return _offered(found, context)
-    return (
-        _said_twice(heard, rules, whole)
-        or _another_like_it(heard, rules, whole)
-        or _another_account(whole)
-        or _told_besides(whole)
-    )
+            return _offered(found, said.context)
+    return no_second_order(said, whole)
 
 
 def may_hold_a_repair(whole: Understood) -> bool:
@@ -68,28 +56,25 @@ def may_hold_a_repair(whole: Understood) -> bool:
 def settled(whole: Understood) -> bool:
     """Whether every word has its place: no value was said twice, for then no template would have taken it."""
     taken = whole.intent in COUNTED and whole.rule not in {None, TOLD} and whole.route is Route.FAST
-    return taken and not (whole.then or whole.unread or whole.unresolved)
+    return taken and whole.whole
 
 
-def _mended(
-    heard: Annotation, rules: Grammar, cut: Cut, context: Context, look: Look, again: Again
-) -> Understood | None:
-    contexts = alone(context)
-    one = part_of(look, 0, cut.end, contexts)
+def _mended(said: Said, cut: Cut) -> Understood | None:
+    one = said.part(0, cut.end)
     if one is None or one.then is not None:
         return None
-    parts = SelfRepair(rules, heard, one, cut, look, contexts)
+    parts = SelfRepair(said, one, cut)
     if cut.falters:
         return _faltered(parts)
     if cut.denies:
         return _corrected(parts)
-    anew = another_day(parts, again) or another_number(parts) or another_currency(parts, again)
+    anew = another_day(parts) or another_number(parts) or another_currency(parts)
     return anew or _corrected(parts)
 
 
 def _corrected(parts: SelfRepair) -> Understood | None:
     """The earlier part with what is meant instead, which the later one tells by itself or beside other words."""
-    cut, text, rules = parts.cut, parts.heard.transcript.text, parts.rules
+    cut, text, rules = parts.cut, parts.said.text, parts.rules
     if cut.denies:
         two = parts.read(cut.mark, cut.stop) if cut.mark < cut.start else None
         if two is None or not values(two.slots) or two.rule == TOLD or two.rejected:
@@ -98,12 +83,12 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         return None
     if not cut.denies:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
-    if _among_three(parts, two):
+    if _among_three(parts, two) or _passes_over(parts, two):
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
     if parts.one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and not values(two.slots):
-        told = Evidence(cut.start, len(text), text[cut.start :], parts.rule("beside"))
+        told = parts.said.heard.evidence(cut.start, len(text), parts.rule("beside"))
         return replace(parts.one, unread=(*parts.one.unread, told))  # "the power, wait, that goes by transfer"
     found = _without_denied(merged(parts.one, two, parts.rule("repair")), parts)
     if found is not None and (parts.one.rule == TOLD or (two.rule == TOLD and put_off(parts)) or called_off(parts)):
@@ -115,8 +100,15 @@ def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
     """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
     if two is None or two.rule != TOLD or two.slots.amount is None:
         return False
-    sums = [s for s in parts.heard.spans if s.kind in AMOUNTS and s.end <= parts.cut.end]
-    return len({s.surface for s in sums if not points(parts.rules, parts.heard, s)}) > 1
+    sums = [s for s in parts.said.heard.spans if s.kind in NUMBERS and s.end <= parts.cut.end]
+    return len({s.surface for s in sums if not points(parts.said, s)}) > 1
+
+
+def _passes_over(parts: SelfRepair, two: Understood | None) -> bool:
+    """Whether an order leaves out a sum that is said in it: 「やっぱり二万、二万円でいいかな、送って」."""
+    if two is None or parts.rules.spaced or two.intent not in MONEY_MOVING or "amount" in kinds(two):
+        return False
+    return any(span.kind is SpanKind.MONEY and span.start >= parts.cut.start for span in parts.said.heard.spans)
 
 
 def _another_of_the_name(found: Understood, one: Understood, two: Understood) -> Understood:
@@ -137,7 +129,7 @@ def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
         return found
     if set(said) != {"date"}:
         return None
-    words = parts.heard.transcript.text[said["date"].evidence.start : parts.cut.start]
+    words = parts.said.text[said["date"].evidence.start : parts.cut.start]
     denied = replace(said["date"].evidence, end=parts.cut.start, surface=words)
     unresolved = (*found.unresolved, Mention(SlotName.DATE, denied))
     return replace(found, slots=replace(found.slots, date=None), unresolved=unresolved)
@@ -146,7 +138,7 @@ def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
 def _faltered(parts: SelfRepair) -> Understood | None:
     """A value behind a hesitation in place of one of its kind; of two amounts it is asked which is meant."""
     two = parts.read(parts.cut.start, parts.cut.stop)
-    if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or two.then or two.unread or two.unresolved:
+    if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or not two.whole:
         return None
     said, later = values(parts.one.slots), values(two.slots)
     if not later or not all(name in said and not same(said[name], slot) for name, slot in later.items()):
@@ -177,124 +169,10 @@ def _adds(rules: Grammar, text: str) -> bool:
 
 def _goes_on(parts: SelfRepair) -> bool:
     """Whether an amount is to have more added to it, and nothing but hesitations follows: 一万円と、えっと、二千円."""
-    marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.heard.transcript.text, parts.one.slots.amount
+    marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.said.text, parts.one.slots.amount
     if amount is None:
         return False
     behind, between = (
         parts.rules.units(text[a:b]).words for a, b in ((amount.evidence.end, cut.end), (cut.mark, cut.start))
     )
-    joins = bool(behind) and marks.joints.longest(behind, 0)[0] == len(behind)
-    return joins and bool(between) and marks.hesitations.longest(between, 0)[0] == len(between)
-
-
-def _said_twice(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
-    """An amount alone after an order for another one is no second order: it is asked which is meant."""
-    first, then = whole.slots.amount, whole.then
-    if whole.intent not in COUNTED or first is None or then is None or then.intent not in COUNTED:
-        return None
-    second = then.slots.amount
-    if set(values(then.slots)) == {"portion"} and whole.slots.bill is not None:
-        return replace(whole, slots=replace(whole.slots, portion=then.slots.portion), then=then.then)
-    if second is None or set(values(then.slots)) != {"amount"} or same(first, second):
-        return None
-    named = [mention.evidence for mention in then.unresolved if not _hesitates(rules, mention.evidence.surface)]
-    text = heard.transcript.text
-    if named and _another(rules, text[first.evidence.end : second.evidence.start], text[second.evidence.end :]):
-        return None  # "and forty to bob", who is nobody here
-    if any(rules.patterns.onto.match(text, each.end) for each in named):
-        return None  # 「、健に五千円」: one of two who are called so
-    both = replace(first, readings=(*first.readings, second.value))
-    return replace(whole, slots=replace(whole.slots, amount=both), then=then.then, unread=(*whole.unread, *named))
-
-
-def _another(rules: Grammar, between: str, behind: str) -> bool:
-    """Whether words join a second order to a first one, name it anew, or tell where its money goes."""
-    units = rules.units(between).words
-    verbs = {rules.symbols[name] for name in _VERBS if name in rules.symbols}
-    tries = any(edge.symbol in verbs for at in range(len(units)) for edge in rules.trie.scan(units, at))
-    joined = rules.phrases.conjunctions.holds(units)
-    return tries or joined or not rules.words.onto.isdisjoint(rules.units(behind).words)
-
-
-def _another_like_it(heard: Annotation, rules: Grammar, whole: Understood) -> Understood | None:
-    """An order after one that differs in one thing, and a mere hesitation or what was done, may be the one meant.
-
-    "Pay the phone, uh, pay the water", "thirty for ann, hmm, thirty for bob"; in any after "forget ann".
-    """
-    then = whole.then
-    if then is None or whole.intent is not then.intent or whole.intent not in MONEY_MOVING:
-        return None
-    one, two = values(whole.slots), values(then.slots)
-    other = [name for name in one if name in two and not same(one[name], two[name])]
-    if not _EITHER & set(other):
-        return None
-    begin, stop = (each(s.evidence.start for s in slots.values()) for each, slots in ((max, one), (min, two)))
-    units = rules.units(heard.transcript.text[begin:stop]).words
-    if rules.phrases.conjunctions.holds(units):
-        return None
-    if not _refuses(rules, units) and (one.keys() != two.keys() or len(other) != 1 or not _hesitates_in(rules, units)):
-        return None
-    both: dict[str, Any] = {name: replace(one[name], readings=(two[name].value,)) for name in other}
-    doubted = (*whole.doubted, *(SlotName(name) for name in other if name != "amount"))
-    more = tuple(slot.evidence for name, slot in two.items() if name not in one)
-    return replace(
-        whole,
-        slots=replace(whole.slots, **both),
-        then=then.then,
-        doubted=doubted,
-        unread=(*whole.unread, *more),
-    )
-
-
-def _refuses(rules: Grammar, units: tuple[str, ...]) -> bool:
-    """Whether words say of something that it is not meant: "forget ann"."""
-    marks = (rules.accounts.repairs.longest(units, at)[1] for at in range(len(units)))
-    return any(not {DENIAL, DENIED}.isdisjoint(symbols) for symbols in marks)
-
-
-def _hesitates_in(rules: Grammar, units: tuple[str, ...]) -> bool:
-    """Whether there is a hesitation among words, or something is told that was done before."""
-    return rules.accounts.hesitations.holds(units) or _past(rules, units)
-
-
-def _past(rules: Grammar, units: tuple[str, ...]) -> bool:
-    """Whether something is told that was done before."""
-    symbols = (edge.symbol for at in range(len(units)) for edge in rules.guards.scan(units, at))
-    return any(rules.guard_names[symbol] == "past" for symbol in symbols)
-
-
-def _another_account(whole: Understood) -> Understood | None:
-    """An account alone after an order, which else may ask for its balance, is said of the order: it is asked which."""
-    then, source = whole.then, whole.slots.source
-    if whole.intent not in COUNTED or then is None or then.intent is not Intent.BALANCE_INQUIRY:
-        return None
-    account = then.slots.account
-    if then.route is not Route.CLARIFY or account is None:
-        return None
-    if source is None or source.value == account.value:
-        return replace(whole, then=then.then, unread=(*whole.unread, account.evidence))
-    both = replace(source, readings=(account.value,))
-    doubted = (*whole.doubted, SlotName.SOURCE)
-    return replace(whole, slots=replace(whole.slots, source=both), then=then.then, doubted=doubted)
-
-
-def _hesitates(rules: Grammar, words: str) -> bool:
-    """Whether there is nothing in them but links of a repair, though they were taken for a name: "er"."""
-    units = rules.units(words).words
-    return all(rules.accounts.links.longest(units, at)[0] > at for at in range(len(units)))
-
-
-def _told_besides(whole: Understood) -> Understood | None:
-    """A value said after a command or an answer is no second command: it is not left out."""
-    then = whole.then
-    if whole.intent not in COUNTED or then is None or then.intent not in TOLD_ALONE:
-        return None
-    said, later = values(whole.slots), values(then.slots)
-    if set(said) == {"portion"} and set(later) == {"amount"} and not then.unresolved:  # 半分でいいや、五千円で
-        return replace(whole, slots=then.slots, then=then.then)
-    rest = tuple(
-        slot.evidence
-        for name, slot in later.items()
-        if name not in said or said[name].value != slot.value  # said twice is said once
-    )
-    return replace(whole, then=then.then, unread=(*whole.unread, *rest, *(m.evidence for m in then.unresolved)))
+    return marks.joints.covers(behind) and marks.hesitations.covers(between)

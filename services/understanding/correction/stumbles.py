@@ -5,21 +5,21 @@ looked at again without it.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import Annotation, Context, Route, Understood
+from schemas.intent import COUNTED, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.cuts import held_units
-from services.understanding.correction.merging import Look, alone, kinds, part_of, said_in, same, values, with_words
-from services.understanding.correction.repair import may_hold_a_repair, settled
+from services.understanding.correction.merging import kinds, said_in, same, values, with_words
+from services.understanding.correction.repair import may_hold_a_repair
+from services.understanding.correction.restarts import restarted, without_syllables
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS, Units
-from services.understanding.fast.ruleset.accounts import COUNTED, DENIAL, OVER, Accounts
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from services.understanding.fast.ruleset.accounts import DENIAL, OVER, Accounts
+from services.understanding.fast.ruleset.grammar import Grammar
 
 _BROKEN: Final = re.compile(r"\w[-–—]+(?=\s)")
 _CONTRACTED: Final = re.compile(r"(?<=\w)['’]s(?P<rest>\s[^,.;:!?—–]+)")
@@ -32,14 +32,8 @@ _PARTS: Final = re.compile(OUTSIDE_NUMBERS + "[,.;!—–-]")
 _DASHES: Final = frozenset({"-", "–", "—"})
 _SHORTEST, _LONGEST, _NEAR = 2, 4, 2
 """Letters of a word that was only begun, and words within which it follows."""
-_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
-_PAIR: Final = 2
-_BEGUN: Final = 2
-"""Characters of an amount that was begun and is said anew, at least."""
 _MOST_WORDS: Final = 6
 """Words that are said twice in a row, at most."""
-_MOST_AGAIN: Final = 5
-"""Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +46,19 @@ class _Denied:
     stop: int
 
 
-def smoothed(
-    heard: Annotation, whole: Understood, context: Context, look: Look, again: Callable[[str], Understood]
-) -> Understood | None:
-    """What the words mean without their stumbles, where only so they tell what is wanted; `again` looks at a text."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+def smoothed(said: Said, whole: Understood) -> Understood | None:
+    """What the words mean without their stumbles, where only so they tell what is wanted."""
+    rules, text, units = said.rules, said.text, said.units
     repaired = may_hold_a_repair(whole)
-    if context.code or whole.consent is not None or (rules.accounts.spaced and not repaired):
+    if said.context.code or whole.consent is not None or (rules.accounts.spaced and not repaired):
         return None
     if not rules.accounts.spaced:
-        once = _once(rules, heard, whole, again) or _restarted(rules, heard, whole, again)
-        return once or (_without_syllables(rules, text, whole, again) if repaired else None)
-    units = rules.units(text)
-    taken = held_units(rules, heard, _FIGURES)
-    places = dict.fromkeys([*_broken(rules, heard, units, taken), *_twice(rules, units, taken)], "")
+        return restarted(said, whole) or (without_syllables(said, whole) if repaired else None)
+    taken = held_units(said, _FIGURES)
+    places = dict.fromkeys([*_broken(said, taken), *_twice(rules, units, taken)], "")
     places |= dict.fromkeys([*_begun(rules, units, taken), *_faltering(rules, units, taken)], "")
-    places |= _spelled(rules, heard, units)
-    denied = _denied(rules, units, text)
+    places |= _spelled(said)
+    denied = _denied(said)
     if denied is not None:
         places[denied.at, denied.stop] = ""
     if not places:
@@ -76,11 +66,11 @@ def smoothed(
     changed = text
     for (start, end), words in places.items():
         changed = with_words(changed, units.starts[start], _past_dashes(text, units.ends[end - 1], words), words)
-    found = said_in(again(changed), text)
+    found = said_in(said.again(changed), text)
     if found.intent not in COUNTED or found.rule is None:
         return None
     if denied is not None:
-        other = part_of(look, units.starts[denied.begin], units.ends[denied.end - 1], alone(context))
+        other = said.part(units.starts[denied.begin], units.ends[denied.end - 1])
         return found if other is not None and _in_its_place(found, other) else None
     return found
 
@@ -94,9 +84,9 @@ def _in_its_place(found: Understood, denied: Understood) -> bool:
     return not (kept and found.then is not None)  # "fifty to ann, not ann, pay bob"
 
 
-def uncontracted(heard: Annotation) -> str:
+def uncontracted(said: Said) -> str:
     """The text without the end of "friday's", where nothing but "better" and the like follows in its clause."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    rules, text = said.rules, said.text
     for found in _CONTRACTED.finditer(text):
         if _only_tails(rules, rules.units(found["rest"]).words):
             text = with_words(text, found.start(), found.start("rest"), "")
@@ -114,60 +104,6 @@ def _only_tails(rules: Grammar, words: tuple[str, ...]) -> bool:
     return at > 0
 
 
-def _without_syllables(
-    rules: Grammar, text: str, whole: Understood, again: Callable[[str], Understood]
-) -> Understood | None:
-    """The meaning without syllables of a word only begun: 妹にご、六千円."""
-    for begun in rules.patterns.begun.finditer(text):
-        start, end = begun.span(1)
-        if not any(each.start < end and start < each.end for each in whole.unread):
-            continue
-        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
-        if found.intent in COUNTED and found.rule is not None and not found.unread:
-            return found
-    return None
-
-
-def _once(
-    rules: Grammar, heard: Annotation, whole: Understood, again: Callable[[str], Understood]
-) -> Understood | None:
-    """The meaning without what is said again at once, whole or with more behind it: 電気、電気代."""
-    text, units = heard.transcript.text, rules.units(heard.transcript.text)
-    if whole.intent in COUNTED and settled(whole):
-        return None
-    again_at_once = (*rules.patterns.again.finditer(text), *rules.patterns.doubled.finditer(text))
-    for said in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
-        start, end = said.span()
-        inside = any(span.start < end and start < span.end for span in heard.spans)
-        place = units.covering(*said.span("word"))
-        if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
-            continue
-        found = said_in(again(text[:start] + "、" * (end - start) + text[end:]), text)
-        if found.rule is not None and found.route is Route.FAST and found.consent is None:
-            return found
-    return None
-
-
-def _restarted(
-    rules: Grammar, heard: Annotation, whole: Understood, again: Callable[[str], Understood]
-) -> Understood | None:
-    """The meaning without the beginning of an amount that is said anew and whole: 九万、九万五千円."""
-    text = heard.transcript.text
-    if whole.intent in COUNTED and settled(whole):
-        return None
-    sums = [span for span in heard.spans if span.kind in _SUMS]
-    for one, two in pairwise(sums if len(sums) == _PAIR else ()):
-        begun = one.surface.removesuffix("円")
-        units = rules.units(text[one.end : two.start]).words
-        hesitates = not units or rules.accounts.hesitations.longest(units, 0)[0] == len(units)
-        if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:
-            continue
-        found = said_in(again(text[: one.start] + "、" * (two.start - one.start) + text[two.start :]), text)
-        if found.rule is not None and found.route is Route.FAST and found.consent is None:
-            return found
-    return None
-
-
 def _past_dashes(text: str, end: int, words: str) -> int:
     """Where what was left out ends: behind the dash of "f-forty", which is no minus."""
     while not words and end < len(text) and text[end] in _DASHES:
@@ -175,9 +111,9 @@ def _past_dashes(text: str, end: int, words: str) -> int:
     return end
 
 
-def _broken(rules: Grammar, heard: Annotation, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
+def _broken(said: Said, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """Words broken off, that are none by themselves; never before a word that a number needs."""
-    text, size = heard.transcript.text, len(units.words)
+    rules, text, units, size = said.rules, said.text, said.units, len(said.units.words)
     for at in range(size - 1):
         stop = units.ends[at]
         sound = _stutters(units, text, at)
@@ -225,7 +161,7 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """What is said while looking for words, in what leads up to an order: "wondering if maybe you could uh send"."""
-    acts = {rules.symbols[name] for name in (*VERBS, "pay") if name in rules.symbols}
+    acts = rules.named((*VERBS, "pay"))
     for at in range(1, len(units.words)):
         if at - 1 in taken or any(edge.symbol in acts for edge in rules.trie.scan(units.words, at - 1)):
             return  # "pay my electric, uh, pay my water bill"
@@ -237,18 +173,18 @@ def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[
             yield at, end
 
 
-def _spelled(rules: Grammar, heard: Annotation, units: Units) -> dict[tuple[int, int], str]:
+def _spelled(said: Said) -> dict[tuple[int, int], str]:
     """A number's digits, and what takes their place: nothing beside it ("fifteen, that's one five"), or the number.
 
     Digits that go on behind them are another number's: "one five oh".
     """
-    words, marks, found = units.words, rules.accounts, dict[tuple[int, int], str]()
+    words, marks, found = said.units.words, said.rules.accounts, dict[tuple[int, int], str]()
     digits = {word for spelled in marks.digits_of for word in spelled}
     for at in range(len(words) - 1):
         number = marks.digits_of.get(words[at : at + 2])
         if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
             continue
-        if _go_on(heard, units, at + 2) and words[at + 2 : at + 3] != (number,):
+        if _go_on(said, at + 2) and words[at + 2 : at + 3] != (number,):
             continue
         begin = at
         while places := [i for i in range(max(0, begin - 2), begin) if _says_nothing(marks, words, i, begin)]:
@@ -260,10 +196,11 @@ def _spelled(rules: Grammar, heard: Annotation, units: Units) -> dict[tuple[int,
     return found
 
 
-def _go_on(heard: Annotation, units: Units, at: int) -> bool:
+def _go_on(said: Said, at: int) -> bool:
     """Whether the digits that end before unit `at` go on, with more than a currency's word behind them."""
+    units = said.units
     end, behind = units.ends[at - 1], units.ends[at] if at < len(units.words) else units.ends[at - 1]
-    around = (span for span in heard.spans if span.start < end < span.end)
+    around = (span for span in said.heard.spans if span.start < end < span.end)
     return any(span.kind is SpanKind.DIGITS or behind < span.end for span in around)
 
 
@@ -272,8 +209,9 @@ def _says_nothing(marks: Accounts, words: tuple[str, ...], start: int, end: int)
     return any(each.longest(words, start)[0] == end for each in (marks.links, marks.tails))
 
 
-def _denied(rules: Grammar, units: Units, text: str) -> _Denied | None:
+def _denied(said: Said) -> _Denied | None:
     """A denial with what is not meant, before what is: "not the phone bill but", "not on monday, on tuesday"."""
+    rules, text, units = said.rules, said.text, said.units
     words, marks = units.words, rules.accounts
     if not (marks.repairs.meets(words) or marks.dont.meets(words)):
         return None

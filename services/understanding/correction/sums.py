@@ -6,8 +6,8 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.ids import Locale, language
-from schemas.money import exponent
 from schemas.span import MoneyValue, Span, SpanKind, amount_readings
+from services.understanding.correction.amounts import last_place
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
 
 _LEAST: Final = 1_000
@@ -19,7 +19,7 @@ def summed(text: str, spans: tuple[Span, ...], locale: Locale) -> tuple[Span, ..
     rules = grammar(language(locale))
     if rules.spaced or not any(span.kind is SpanKind.NUMBER for span in spans) or rules.patterns.several.search(text):
         return spans
-    return tuple(_summed(rules, text, spans, exponent(locale_rules(locale).currency)))
+    return tuple(_summed(rules, text, spans, locale_rules(locale).digits))
 
 
 def _summed(rules: Grammar, text: str, spans: tuple[Span, ...], digits: int) -> Iterator[Span]:
@@ -36,19 +36,11 @@ def _sum(rules: Grammar, text: str, one: Span, two: Span, digits: int) -> Span |
     if one.kind is not SpanKind.NUMBER or one.ambiguity or two.ambiguity:
         return None
     between = rules.units(text[one.end : two.start]).words
-    if not between or rules.accounts.joints.longest(between, 0)[0] != len(between):
+    if not rules.accounts.joints.covers(between):
         return None
     first, more = (next((each.amount_minor for each in amount_readings(span, digits)), 0) for span in (one, two))
-    if first < _LEAST * 10**digits or not 0 < more < _place(first):
+    if first < _LEAST * 10**digits or not 0 < more < last_place(first):
         return None
     plain = str((first + more) // 10**digits)
     value = replace(two.value, amount_minor=first + more) if isinstance(two.value, MoneyValue) else plain
     return replace(two, start=one.start, surface=text[one.start : two.end], value=value)
-
-
-def _place(number: int) -> int:
-    """What a number is a multiple of: what may be added lies below."""
-    place = 1
-    while number and number % (place * 10) == 0:
-        place *= 10
-    return place

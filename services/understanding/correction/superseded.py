@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Understood
-from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts, held_units
-from services.understanding.correction.merging import Again, Look, values
-from services.understanding.fast.clauses.clauses import READING
-from services.understanding.fast.ruleset.grammar import Grammar, grammar
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Understood
+from services.understanding.correction.cuts import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts
+from services.understanding.correction.merging import differ_in, values
+from services.understanding.correction.said import Said
+from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.vocabulary import vocabulary
 
@@ -34,46 +33,49 @@ _OPEN: Final = {None, Intent.QNA, Intent.CANCEL, Intent.START_OVER, Intent.CORRE
 
 @dataclass(frozen=True, slots=True)
 class _CutInTwo:
-    """An utterance cut where it may take something back, and by what its parts, or other words, are looked at."""
+    """An utterance cut where it may take something back."""
 
-    rules: Grammar
-    text: str
-    context: Context
+    said: Said
     cut: Cut
-    look: Look
-    again: Again
+
+    @property
+    def rules(self) -> Grammar:
+        """The rules of its language."""
+        return self.said.rules
 
     @property
     def earlier(self) -> Understood:
         """What the earlier part means."""
-        return self.look(0, self.cut.end, self.context)
+        return self.read(0, self.cut.end)
+
+    def read(self, start: int, end: int) -> Understood:
+        """What a part means."""
+        return self.said.look(start, end, self.said.context)
 
     @property
     def later(self) -> str:
         """The words of the later part."""
-        return self.text[self.cut.start : self.cut.stop]
+        return self.said.text[self.cut.start : self.cut.stop]
 
     @property
     def undone(self) -> bool:
         """Whether the words between the parts take back what was said."""
-        words = self.rules.units(self.text[self.cut.mark : self.cut.start]).words
+        words = self.rules.units(self.said.text[self.cut.mark : self.cut.start]).words
         return self.cut.denied or self.rules.accounts.undoing.holds(words)
 
     def told(self, evidence: Evidence) -> Evidence:
         """The later part, as evidence by the rule of what it takes the place of."""
-        return Evidence(self.cut.start, self.cut.stop, self.later, evidence.rule)
+        return self.said.heard.evidence(self.cut.start, self.cut.stop, evidence.rule)
 
 
-def superseded(heard: Annotation, found: Understood, context: Context, look: Look, again: Again) -> Understood | None:
+def superseded(said: Said, found: Understood) -> Understood | None:
     """What is wanted instead of what was said first; None where nothing was taken back."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
+    rules, text, context = said.rules, said.text, said.context
     if not context.idle or context.code or not (_may_hold_another(found) or _starts_over(rules, text)):
         return None
-    held = held_units(rules, heard)
-    announced = [*announced_cuts(rules, text, held)][-MAX_CUTS:]
-    faltering = [*faltering_cuts(rules, text)][-MAX_CUTS:]
-    for cut in (*cuts_behind(rules, text, held), *reversed(announced), *faltering):
-        parts = _CutInTwo(rules, text, context, cut, look, again)
+    announced, faltering = [*announced_cuts(said)][-MAX_CUTS:], [*faltering_cuts(said)][-MAX_CUTS:]
+    for cut in (*cuts_behind(said), *reversed(announced), *faltering):
+        parts = _CutInTwo(said, cut)
         if cut.denies:
             if (dropped := _dropped(parts)) is not None:
                 return replace(dropped, rule=rules.accounts.rule("superseded"))
@@ -88,7 +90,7 @@ def superseded(heard: Annotation, found: Understood, context: Context, look: Loo
             return replace(meant, rule=rules.accounts.rule("superseded"))
     pauses = () if rules.spaced else tuple(PAUSES.finditer(text))[:MAX_CUTS]
     places = (Cut(p.start(), p.end(), p.end(), len(text)) for p in pauses if p.start() > 0 and p.end() < len(text))
-    taken = (_taken_back(_CutInTwo(rules, text, context, cut, look, again)) for cut in places)
+    taken = (_taken_back(_CutInTwo(said, cut)) for cut in places)
     return next((each for each in taken if each is not None), None)
 
 
@@ -100,8 +102,8 @@ def _may_hold_another(found: Understood) -> bool:
 
 def _anew(parts: _CutInTwo, found: Understood) -> Understood | None:
     """A whole command behind words that take back what was said, or behind any where both are of one kind."""
-    cut, text = parts.cut, parts.text
-    two = parts.look(cut.start, cut.stop, parts.context)
+    cut, text = parts.cut, parts.said.text
+    two = parts.read(cut.start, cut.stop)
     if not _whole(two):
         return None
     one = parts.earlier
@@ -116,20 +118,20 @@ def _anew(parts: _CutInTwo, found: Understood) -> Understood | None:
 
 def _dropped(parts: _CutInTwo) -> Understood | None:
     """What moves no money behind what is not wanted any more: "forget dave, lock my debit card"."""
-    rules, text, cut = parts.rules, parts.text, parts.cut
+    rules, text, cut = parts.rules, parts.said.text, parts.cut
     pause = PAUSES.search(text, cut.start, cut.stop) if rules.spaced else None
     if pause is None or not parts.undone:
         return None
     named, said = rules.units(text[cut.start : pause.start()]).words, rules.units(text[: cut.end]).words
     if not set(named) <= {*said, *rules.words.light}:
         return None  # "forget kate" is said of no order to dave
-    two = parts.look(pause.end(), cut.stop, parts.context)
+    two = parts.read(pause.end(), cut.stop)
     return two if two.intent in _DONE and _whole(two) and parts.earlier.intent in _SAID else None
 
 
 def _taken_back(parts: _CutInTwo) -> Understood | None:
     """A whole command of another kind, behind a clause that takes back the first: 残高を教えて、いや残高はいいや、…."""
-    rules, text, cut = parts.rules, parts.text, parts.cut
+    rules, text, cut = parts.rules, parts.said.text, parts.cut
     ends = () if rules.spaced else _clause_ends(parts)
     dropped = [begin for end, begin in ends if rules.accounts.dropping.holds(rules.units(text[cut.mark : end]).words)]
     one = parts.earlier if dropped else None
@@ -139,7 +141,7 @@ def _taken_back(parts: _CutInTwo) -> Understood | None:
         behind = rules.units(text[begin : cut.stop])
         leads = rules.accounts.instead_of.longest(behind.words, 0)[0] if behind.words else 0
         for start in {0, leads} if leads < len(behind.words) else ():
-            two = parts.look(begin + behind.starts[start], cut.stop, parts.context)
+            two = parts.read(begin + behind.starts[start], cut.stop)
             if _whole(two) and two.intent is not one.intent:
                 return two
     return None
@@ -148,8 +150,8 @@ def _taken_back(parts: _CutInTwo) -> Understood | None:
 def _clause_ends(parts: _CutInTwo) -> Iterator[tuple[int, int]]:
     """Where clauses of the later part end, and the next begin: at marks, and behind words that give a reason."""
     cut = parts.cut
-    yield from ((pause.start(), pause.end()) for pause in PAUSES.finditer(parts.text, cut.start, cut.stop))
-    units, marks = parts.rules.units(parts.text), parts.rules.accounts.because
+    yield from ((pause.start(), pause.end()) for pause in PAUSES.finditer(parts.said.text, cut.start, cut.stop))
+    units, marks = parts.said.units, parts.rules.accounts.because
     for at in range(1, len(units.words)):
         end = marks.longest(units.words, at)[0]
         if cut.start < units.starts[at] and at < end < len(units.words) and units.starts[end] < cut.stop:
@@ -158,7 +160,7 @@ def _clause_ends(parts: _CutInTwo) -> Iterator[tuple[int, int]]:
 
 def _restated(parts: _CutInTwo) -> Iterator[Cut]:
     """The cut with its end before the thing that is said again and denied: 普通の残高を、普通じゃなくて定期."""
-    rules, text, cut = parts.rules, parts.text, parts.cut
+    rules, text, cut = parts.rules, parts.said.text, parts.cut
     for pause in [*PAUSES.finditer(text, 0, cut.end)][-MAX_CUTS:]:
         again = rules.units(text[pause.end() : cut.end]).words
         if not rules.spaced and pause.start() and any(_noun(parts, text[pause.end() : cut.end])):
@@ -169,8 +171,7 @@ def _whole(found: Understood) -> bool:
     """Whether it is one command, all of it read, that lacks nothing."""
     if found.intent not in _WANTED or found.rule is None or found.route is not Route.FAST:
         return False
-    left = found.unread or found.unresolved or found.then or (found.missing and found.intent in MONEY_MOVING)
-    return not left
+    return found.whole and not (found.missing and found.intent in MONEY_MOVING)
 
 
 def _starts_over(rules: Grammar, text: str) -> bool:
@@ -189,7 +190,7 @@ def _about(parts: _CutInTwo) -> Understood | None:
         return other
     for name, slot in values(one.slots).items():
         for words in _places(parts, slot.evidence):
-            found = parts.again(words)
+            found = parts.said.again(words)
             if _same_but(one, found, name):
                 changed = replace(getattr(found.slots, name), evidence=parts.told(slot.evidence))
                 return replace(one, slots=replace(one.slots, **{name: changed}))
@@ -198,8 +199,8 @@ def _about(parts: _CutInTwo) -> Understood | None:
 
 def _other_of_two(parts: _CutInTwo, one: Understood) -> Understood | None:
     """The same of the caller's other card or account, where there are two and "the other one" is all that follows."""
-    words, context = parts.rules.units(parts.later).words, parts.context
-    if parts.rules.accounts.other_one.longest(words, 0)[0] != len(words) or not words:
+    words, context = parts.rules.units(parts.later).words, parts.said.context
+    if not parts.rules.accounts.other_one.covers(words):
         return None
     owned: dict[str, list[str]] = {"card": [c.id for c in context.cards], "account": [a.id for a in context.accounts]}
     for name, ids in owned.items():
@@ -213,21 +214,17 @@ def _other_of_two(parts: _CutInTwo, one: Understood) -> Understood | None:
 
 def _of_all(rules: Grammar, one: Understood, later: str) -> bool:
     """Whether what was looked up of one account is wanted of all of them: "no, both"."""
-    words = rules.units(later).words
-    return (
-        one.intent in READING
-        and one.slots.account is not None
-        and rules.accounts.all.longest(words, 0)[0] == len(words)
-    )
+    of_one = one.intent in READING and one.slots.account is not None
+    return of_one and rules.accounts.all.covers(rules.units(later).words)
 
 
 def _behind(parts: _CutInTwo) -> Understood | None:
     """A command whose verb stands behind the later thing, and the rest before it: 定期の残高を、普通のを教えて."""
-    rules, text, cut, again = parts.rules, parts.text, parts.cut, parts.again
+    rules, text, cut, again = parts.rules, parts.said.text, parts.cut, parts.said.again
     if rules.spaced:
         return None
-    nouns, units = vocabulary(rules, parts.context), rules.units(text)
-    edges = (edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at))
+    nouns, units = vocabulary(rules, parts.said.context), parts.said.units
+    edges = nouns.trie.edges(units.words)
     places = [(edge, noun) for edge in edges if (noun := nouns.nouns[edge.symbol]).id is not None]
     before = [(e, n) for e, n in places if units.ends[e.end - 1] <= cut.end]
     later = [(e, n) for e, n in places if units.starts[e.start] >= cut.start]
@@ -244,15 +241,15 @@ def _behind(parts: _CutInTwo) -> Understood | None:
         meant = again(rest.replace(said, told, 1))
         slot = getattr(meant.slots, kind)
         if slot is not None and _same_but(first, meant, kind):
-            evidence = Evidence(units.starts[two.start], units.ends[two.end - 1], told, first.rule)
+            evidence = parts.said.heard.evidence(units.starts[two.start], units.ends[two.end - 1], first.rule)
             return replace(meant, slots=replace(first.slots, **{kind: replace(slot, evidence=evidence)}))
     return None
 
 
 def _places(parts: _CutInTwo, thing: Evidence) -> Iterator[str]:
     """The earlier part with the later thing in place of its own, with and without the words around that."""
-    rules, text, cut, said = parts.rules, parts.text, parts.cut, parts.later
-    starts = [start for start in rules.units(text).starts if start <= thing.start][-_AROUND:]
+    rules, text, cut, said = parts.rules, parts.said.text, parts.cut, parts.later
+    starts = [start for start in parts.said.units.starts if start <= thing.start][-_AROUND:]
     for later in dict.fromkeys((said, *_noun(parts, said), *_said_again(parts, said))):
         for start in reversed(starts):
             for end in dict.fromkeys((thing.end, cut.end)):
@@ -262,7 +259,7 @@ def _places(parts: _CutInTwo, thing: Evidence) -> Iterator[str]:
 def _noun(parts: _CutInTwo, text: str) -> Iterator[str]:
     """The caller's own thing that words name, where the rest of them are words of ours."""
     rules = parts.rules
-    units, nouns = rules.units(text), vocabulary(rules, parts.context)
+    units, nouns = rules.units(text), vocabulary(rules, parts.said.context)
     for at in range(len(units.words)):
         end, symbols = nouns.trie.longest(units.words, at)
         rest = (*range(at), *range(end, len(units.words)))
@@ -277,18 +274,13 @@ def _noun(parts: _CutInTwo, text: str) -> Iterator[str]:
 
 def _said_again(parts: _CutInTwo, text: str) -> Iterator[str]:
     """The one thing of the caller's own that words name first, and again: "checking, it's the checking ones I want"."""
-    units, nouns = parts.rules.units(text), vocabulary(parts.rules, parts.context)
-    edges = [edge for at in range(len(units.words)) for edge in nouns.trie.scan(units.words, at)]
-    named = [edge for edge in edges if nouns.nouns[edge.symbol].id is not None]
+    units, nouns = parts.rules.units(text), vocabulary(parts.rules, parts.said.context)
+    named = [edge for edge in nouns.trie.edges(units.words) if nouns.nouns[edge.symbol].id is not None]
     if len(named) > 1 and named[0].start == 0 and len({nouns.nouns[edge.symbol].id for edge in named}) == 1:
         yield text[: units.ends[named[0].end - 1]]
 
 
 def _same_but(one: Understood, found: Understood, name: str) -> bool:
     """Whether a command is the same but for this slot."""
-    if found.intent is not one.intent or found.route is not Route.FAST or found.then or found.unread:
-        return False
-    said, now = values(one.slots), values(found.slots)
-    if said.keys() != now.keys() or found.unresolved:
-        return False
-    return all((now[each].value != slot.value) is (each == name) for each, slot in said.items())
+    alike = found.intent is one.intent and found.route is Route.FAST and found.whole
+    return alike and differ_in(one.slots, found.slots, name)

@@ -7,7 +7,6 @@ from rules.locales import locale_rules
 from schemas.extraction import Extraction, ExtractionOffer, Fallback
 from schemas.ids import Locale
 from schemas.intent import Annotation, SlotName
-from schemas.money import exponent
 from schemas.payee import PayeeCandidate, PayeeMatch
 from schemas.span import Ambiguity, MoneyValue, Span, amount_readings, amount_spans
 
@@ -36,7 +35,7 @@ def ground(offer: ExtractionOffer, extraction: Extraction) -> Extraction:
     if extraction.payee is not None and extraction.payee not in {candidate.id for candidate in offer.payees}:
         return _ungrounded(extraction, Fallback.AMBIGUOUS_PAYEE)
     if said is not None and said.ambiguity is Ambiguity.HEARD_TWO_WAYS:  # no words tell which: the caller is asked
-        others = (a for a in amount_readings(said, _digits(offer.locale)) if a != extraction.amount)
+        others = (a for a in amount_readings(said, locale_rules(offer.locale).digits) if a != extraction.amount)
         return replace(extraction, readings=tuple(others))
     return extraction
 
@@ -50,13 +49,10 @@ def _ungrounded(extraction: Extraction, fallback: Fallback) -> Extraction:
     return replace(extraction, amount=None, payee=None, fallback=fallback, needs_confirmation=True, reason="ungrounded")
 
 
-def _digits(locale: Locale) -> int:
-    return exponent(locale_rules(locale).currency)
-
-
 def _amounts(spans: tuple[Span, ...], locale: Locale) -> tuple[MoneyValue, ...]:
-    return tuple(dict.fromkeys(a for span in amount_spans(spans) for a in amount_readings(span, _digits(locale))))
+    digits = locale_rules(locale).digits
+    return tuple(dict.fromkeys(a for span in amount_spans(spans) for a in amount_readings(span, digits)))
 
 
 def _span_of(spans: tuple[Span, ...], amount: MoneyValue, locale: Locale) -> Span | None:
-    return next((span for span in spans if amount in amount_readings(span, _digits(locale))), None)
+    return next((span for span in spans if amount in amount_readings(span, locale_rules(locale).digits)), None)

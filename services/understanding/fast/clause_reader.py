@@ -4,7 +4,8 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Understood
+from schemas.consent import ORDERS
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Understood
 from services.understanding.fast.asides.reasons import ClauseSpan
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clauses.clauses import (
@@ -18,9 +19,8 @@ from services.understanding.fast.clauses.clauses import (
     together,
     without_days,
 )
-from services.understanding.fast.clauses.joining import OWING, TOLD
+from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.clauses.segments import Read, corrects, run_on, segmented, unread
-from services.understanding.fast.fallback.unmatched import ORDERS
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.remainder import valued, words_of
 from services.understanding.fast.matching.telling import tells
@@ -92,7 +92,7 @@ class ClauseReader:
         if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
         made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
-        beside.extend((start, end) for told in made.read if told.intent in TOLD and told.slots.bill is not None)
+        beside.extend((start, end) for told in made.read if told.intent in TOLD_ALONE and told.slots.bill is not None)
         return made
 
 

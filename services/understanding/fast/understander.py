@@ -5,21 +5,21 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.locales import locale_rules
-from schemas.consent import Awaited
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import Locale, RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Slots, Understood
+from schemas.intent import MONEY_MOVING, READING, Annotation, Context, Intent, Route, Slots, Understood
 from schemas.payee import FindPayee
 from services.understanding.fast.asides.reasons import with_payee
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
-from services.understanding.fast.clauses.clauses import READING, bare, only, sentences
+from services.understanding.fast.clauses.clauses import bare, only, sentences
 from services.understanding.fast.clauses.joints import joint
 from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.fallback.asked import of_its_account, of_its_bill
 from services.understanding.fast.fallback.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.fallback.tails import TAKEN, begins_behind, of_its_own, taken, told_before
-from services.understanding.fast.fallback.unmatched import ORDERS, Unmatched
+from services.understanding.fast.fallback.unmatched import Unmatched
 from services.understanding.fast.freeform.told import as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.reasoned import named_behind, reasoned

@@ -10,7 +10,6 @@ from dataclasses import replace
 from rules.load import load
 from rules.locales import locale_rules
 from schemas.ids import language
-from schemas.money import exponent
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind, SpanReading, amount_readings, amount_spans
 from schemas.transcript import Hypothesis, Source, Transcript
 from services.understanding.fast.ruleset.rules import ConfidenceFile, Contested
@@ -26,7 +25,7 @@ def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normal
     amounts = amount_spans(spans)
     if transcript.source is not Source.SPEECH or not amounts:
         return spans
-    digits = exponent(locale_rules(transcript.locale).currency)
+    digits = locale_rules(transcript.locale).digits
     found: dict[Span, Span] = {}
     rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
     for other, odds in _near(transcript, rules):

@@ -7,14 +7,12 @@ with the one person who was named where it says but "her". A condition in the ta
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import PayeeId, RuleId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, SlotName, Understood
-from schemas.payee import FindPayee
-from services.understanding.correction.merging import Look
+from schemas.ids import PayeeId, RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, another_named
 from services.understanding.fast.asides.vetoes import goes_over
 from services.understanding.fast.clauses.segments import begins
-from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.offers.proposed import unread
 
@@ -27,16 +25,14 @@ _LEAST: Final = 2
 _TO_THEM: Final = ".to_them@"
 
 
-def behind_talk(
-    heard: Annotation, found: Understood, context: Context, look: Look, find: FindPayee
-) -> Understood | None:
+def behind_talk(said: Said, found: Understood) -> Understood | None:
     """The offer; None where the words were read, or no whole order stands at their end."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if not rules.spaced or not context.idle or context.code or not unread(found) or text.rstrip().endswith("?"):
+    text, context = said.text, said.context
+    if not said.rules.spaced or not context.idle or context.code or not unread(found) or text.rstrip().endswith("?"):
         return None
-    hearing = Hearing.by(rules, heard, context, find)
+    hearing = said.naming
     for at in [at for at in reversed(range(_LEAST, len(hearing.reading.words))) if _asks(hearing, at)][:_MOST]:
-        order = look(hearing.reading.units.starts[at], len(text), context)
+        order = said.look(hearing.reading.units.starts[at], len(text), context)
         if _whole(order):
             return _offer(hearing, found, order, at)
     return None

@@ -7,14 +7,10 @@ thing of the caller's, or a word by which the order might not be wanted so leads
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, SlotName, Understood
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
-from services.understanding.correction.merging import Look
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
-from services.understanding.fast.clauses.clauses import READING
-from services.understanding.fast.ruleset.grammar import grammar
-from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.vocabulary import owned
 
 _MOST: Final = 3
@@ -24,12 +20,12 @@ _ASKING: Final = frozenset({"question", "how", "whether"})
 _VALUES: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DATE, SpanKind.TIME})
 
 
-def led_up(heard: Annotation, found: Understood, context: Context, look: Look) -> Understood | None:
+def led_up(said: Said, found: Understood) -> Understood | None:
     """The whole order behind a clause; None where `found` is one, or a clause may be a part of it."""
-    rules, text = grammar(language(heard.transcript.locale)), heard.transcript.text
-    if rules.leads is None or not context.idle or not _open(found):
+    rules, text, heard = said.rules, said.text, said.heard
+    if rules.leads is None or not said.context.idle or not _open(found):
         return None
-    hearing = Hearing.by(rules, heard, context)
+    hearing = said.hearing
     reading, units = hearing.reading, hearing.reading.units
     for at in rules.leads.ends(text, units, reading.taken)[:_MOST]:
         cut = units.starts[at]
@@ -38,7 +34,7 @@ def led_up(heard: Annotation, found: Understood, context: Context, look: Look) -
         valued = any(span.kind in _VALUES and span.start < cut for span in heard.spans)
         if barred or things or valued or (heard.payees is not None and heard.payees.start < cut):
             return None
-        order = look(cut, len(text), context)
+        order = said.look(cut, len(text), said.context)
         if _whole(order):
             return replace(order, rule=rules.accounts.rule("led_up"))
     return None
@@ -52,5 +48,5 @@ def _open(found: Understood) -> bool:
 
 def _whole(order: Understood) -> bool:
     """Whether it is an order, or a question about what there is, of which nothing is missing or unread."""
-    said = order.intent in MONEY_MOVING | READING and order.route is Route.FAST and order.rule is not None
-    return said and not (order.missing or order.unresolved or order.unread or order.rejected or order.then)
+    told = order.intent in MONEY_MOVING | READING and order.route is Route.FAST and order.rule is not None
+    return told and order.whole and not (order.missing or order.rejected)

@@ -7,30 +7,28 @@ without a verb behind a refusal of nothing: "don't send it, fifty dollars to emi
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Intent, Route, Understood
+from schemas.intent import MONEY_MOVING, Intent, Route, Understood
 from services.understanding.correction.merging import values
+from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.loose import commanded
-from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.reading import UtteranceLattice
 
 _SURE: Final = 0.5
 
 
-def mentioned(heard: Annotation, found: Understood, context: Context) -> Understood | None:
+def mentioned(said: Said, found: Understood) -> Understood | None:
     """The offer; None where something is ordered in so many words, or nothing but the order is spoken of."""
-    rules = grammar(language(heard.transcript.locale))
-    if not rules.spaced or not context.idle:
+    if not said.rules.spaced or not said.context.idle:
         return None
     if found.intent is Intent.CANCEL:
-        return _refused(Hearing.by(rules, heard, context), found)
+        return _refused(said.hearing, found)
     if found.intent is not Intent.TRANSFER_MONEY:
         return None
     whole = found.route is Route.FAST and found.then is None and not found.missing and not found.unread
     if not whole or found.unresolved or found.doubted:
         return None
-    hearing = Hearing.by(rules, heard, context)
+    hearing = said.hearing
     spoken_of = _spoken_of(hearing) and not commanded(hearing)
     return replace(found, route=Route.CLARIFY, confidence=_SURE) if spoken_of or _of_a_thing(hearing) else None
 
@@ -59,7 +57,7 @@ def _of_a_thing(hearing: Hearing) -> bool:
     """Whether what is to be given may be what was bought, not the money for it."""
     grammar, reading = hearing.grammar, hearing.reading
     words, pronoun = reading.words, grammar.symbols.get("pronoun")
-    ends = (edge.end for at in range(len(words)) for edge in grammar.phrases.pricing.scan(words, at))
+    ends = (edge.end for edge in grammar.phrases.pricing.edges(words))
     costs = next((end for end in ends if end in reading.taken), len(words))
     given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
     return given and not _corrected(hearing)

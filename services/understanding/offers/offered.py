@@ -5,18 +5,16 @@ Never what is asked about, told of others or of what was, or not wanted; nothing
 
 from typing import Final
 
-from schemas.ids import AccountId, PayeeId, RuleId, language
-from schemas.intent import Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.payee import FindPayee
-from schemas.span import MoneyValue
-from services.understanding.fast.asides.reasons import NUMBERS, ClauseSpan, acts, another_named, named
+from schemas.ids import AccountId, PayeeId, RuleId
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.said import Said
+from services.understanding.fast.asides.reasons import ClauseSpan, acts, another_named, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare, pauses, sentences
 from services.understanding.fast.freeform.loose import commanded, sent_from
+from services.understanding.fast.freeform.parts import sole_amount
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.patterns.lattice import FILLER
-from services.understanding.fast.ruleset.grammar import grammar as compiled
-from services.understanding.fast.words.hearing import Hearing
 
 _RULE: Final = RuleId("intents.offered@1")
 _SURE: Final = 0.5
@@ -28,13 +26,13 @@ _LAST: Final = 3
 """Units behind a payee within which stands what that one does."""
 
 
-def offered(heard: Annotation, found: Understood, context: Context, find: FindPayee) -> Understood | None:
-    """The offer; None where too little, too much or something else is said. `find` looks for a name alone."""
-    grammar = compiled(language(heard.transcript.locale))
-    if not grammar.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
+def offered(said: Said, found: Understood) -> Understood | None:
+    """The offer; None where too little, too much or something else is said."""
+    context, heard = said.context, said.heard
+    if not said.rules.spaced or not context.idle or context.code or found.rule is not None or found.intent not in _OPEN:
         return None
-    span = ClauseSpan.whole(Hearing.by(grammar, heard, context, find))
-    amount, own = _amount(heard), dict(_own(span))
+    span = ClauseSpan.whole(said.naming)
+    amount, own = sole_amount(span), dict(_own(span))
     if not amount or _questions(span) or hindered(span) or not _wanted(span):
         return None
     payee = _payee(span)
@@ -48,20 +46,11 @@ def offered(heard: Annotation, found: Understood, context: Context, find: FindPa
     )
 
 
-def _amount(heard: Annotation) -> Slot[MoneyValue] | None:
-    """The one amount, where no other number is named."""
-    sums = [span for span in heard.spans if span.kind in NUMBERS]
-    if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
-        return None
-    said = sums[0]
-    return Slot(sums[0].value, Evidence(said.start, said.end, said.surface, said.rule))
-
-
 def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:
     match = named(span)
     if match is None or match.choice is None or (span.heard.payees is not None and another_named(span)):
         return None
-    return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
 
 def _own(span: ClauseSpan) -> list[tuple[str, Slot[AccountId]]]:
@@ -83,8 +72,8 @@ def hindered(span: ClauseSpan) -> bool:
             if vetoes and (parts or "question" in vetoes):
                 return True
     words = reading.words
-    harmless = grammar.words.outof | {"for", "off", "let", "help"} | (grammar.words.finite if asked_for else set())
-    return any(word in {"me", "us"} and at and words[at - 1] not in harmless for at, word in enumerate(words))
+    harmless = grammar.words.outof | grammar.words.for_caller | (grammar.words.finite if asked_for else set())
+    return any(word in grammar.words.mine and at and words[at - 1] not in harmless for at, word in enumerate(words))
 
 
 def _questions(span: ClauseSpan) -> bool:

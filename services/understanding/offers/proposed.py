@@ -8,9 +8,10 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
-from schemas.intent import MONEY_MOVING, Annotation, Context, Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import SpanKind
+from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, acts, named
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import pauses, sentences
@@ -19,7 +20,6 @@ from services.understanding.fast.freeform.loose import sent_from
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.freeform.told import told
 from services.understanding.fast.patterns.units import MAX_CHARS
-from services.understanding.fast.ruleset.grammar import grammar as compiled
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import Leftover, settled
@@ -49,25 +49,18 @@ _BARRED: Final = frozenset({"question", "conditional", "recurring"})
 """Vetoes that let no order be offered, wherever they stand."""
 
 
-def proposed(heard: Annotation, found: Understood, context: Context, find: FindPayee) -> Understood | None:
+def proposed(said: Said, found: Understood) -> Understood | None:
     """The question, or what is told; None where the rules read the words, or the reader is not sure."""
-    spoken = language(heard.transcript.locale)
-    reader = LearnedReader.of(spoken)
-    if (
-        reader is None
-        or not unread(found)
-        or not context.idle
-        or context.code
-        or len(heard.transcript.text) > MAX_CHARS
-    ):
+    reader, context = LearnedReader.of(language(said.heard.transcript.locale)), said.context
+    short = len(said.text) <= MAX_CHARS
+    if reader is None or not unread(found) or not context.idle or context.code or not short:
         return None
-    grammar = compiled(spoken)
-    logits = reader.logits(features(heard, found.vetoes, spaced=grammar.spaced))
+    logits = reader.logits(features(said.heard, found.vetoes, spaced=said.rules.spaced))
     best = int(logits.argmax())
     intent, sure = Intent(FAMILIES[best]), float(logits[best])
     if sure < reader.offered[best] or intent is Intent.FAREWELL:  # too soon a goodbye ends the call
         return None
-    hearing = Hearing.by(grammar, heard, context, find)
+    hearing = said.naming
     meant = Understood(
         intent, route=Route.CLARIFY, confidence=_SURE, rule=reader.rule, vetoes=found.vetoes, begun=found.begun
     )
@@ -76,7 +69,7 @@ def proposed(heard: Annotation, found: Understood, context: Context, find: FindP
     if intent in MONEY_MOVING:
         span = ClauseSpan.whole(hearing)
         order = None if hindering(span) else _order(span, meant)
-        return order and settled(grammar.accounts, heard, hearing.reading.units, order, Leftover())
+        return order and settled(hearing, order, Leftover())
     meant = replace(meant, slots=_own(hearing, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
@@ -111,8 +104,8 @@ def elsewhere(hearing: Hearing, intent: Intent) -> bool:
     """Whether what a wish is about is not named, or something else is asked about it: its interest, how it is paid."""
     grammar, reading = hearing.grammar, hearing.reading
     size, nouns = len(reading.words), hearing.nouns
-    edges = [edge for at in range(size) for edge in nouns.trie.scan(reading.words, at)]
-    if intent in _ABOUT and all(nouns.nouns[edge.symbol].kind != _ABOUT[intent] for edge in edges):
+    named = (nouns.nouns[edge.symbol].kind for edge in nouns.trie.edges(reading.words))
+    if intent in _ABOUT and _ABOUT[intent] not in named:
         return True
     if intent not in _SOUGHT:
         return False
@@ -138,7 +131,7 @@ def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
     if span.grammar.spaced and slots.payee is None and slots.target is None:
         match = named(span)
         if match is not None and match.choice is not None:
-            slots = replace(slots, payee=Slot(match.choice, Evidence(match.start, match.end, match.heard, TOLD)))
+            slots = replace(slots, payee=Slot(match.choice, Evidence.naming(match, TOLD)))
     several = _several(heard.payees)
     named_one = slots.payee or slots.source or slots.target or several
     return replace(meant, slots=slots, payees=several) if named_one else None
@@ -168,7 +161,7 @@ def _only(hearing: Hearing, kind: str) -> tuple[str, Evidence] | None:
     """The one own thing of a kind that is named, none of them said to be another's."""
     nouns, words = hearing.nouns, hearing.reading.words
     found: dict[str, Evidence] = {}
-    for edge in (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at)):
+    for edge in nouns.trie.edges(words):
         noun = nouns.nouns[edge.symbol]
         if noun.kind != kind or noun.id is None:
             continue

@@ -24,8 +24,8 @@ def importing(text: str, *options: str) -> Result:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("junk", "Invalid JSON"),
-        ('{"type": "wizard"}', "wizard"),
+        ("junk", "no JSON"),
+        ('{"type": "wizard"}', "write one of"),
         (CARD.replace('"1234"', '"12a4"'), "last4"),
         (CARD.replace('"card",', '"ca\\u0007rd",', 2).replace('"type": "ca\\u0007rd"', '"type": "card"'), "hidden"),
         (CARD.replace('card", "last4', 'a\\u2028b", "last4'), "hidden"),
@@ -55,12 +55,12 @@ def test_a_fault_is_told_by_its_line(line: str, said: str) -> None:
     assert "2 new" in importing(EXAMPLE).stdout, "something had been written"
 
 
-@pytest.mark.parametrize(("encoding", "code"), [("utf-8-sig", 0), ("utf-16", 1), ("utf-16-le", 1)])
+@pytest.mark.parametrize(("encoding", "code"), [("utf-8-sig", 0), ("utf-16", 2), ("utf-16-le", 1)])
 def test_what_editors_put_before_a_text_is_no_part_of_it(encoding: str, code: int) -> None:
     Path("file.jsonl").write_text(EXAMPLE, encoding=encoding)
     done = CliRunner().invoke(main, ["bank", "import", "file.jsonl"])
     assert done.exit_code == code
-    told = done.stderr + str(done.exception)
+    told = done.stderr
     assert ("customer: 2 new" in done.stdout) if code == 0 else ("UTF-16" in told or "line 1: " in told)
 
 
@@ -88,5 +88,5 @@ def test_many_faults_are_counted() -> None:
 @pytest.mark.parametrize("text", ["", "\n \n\n"])
 def test_a_file_that_holds_nothing_is_no_import(text: str) -> None:
     done = importing(text)
-    assert done.exit_code == 1
-    assert "holds no line" in str(done.exception)
+    assert done.exit_code == 2
+    assert "holds no line" in done.stderr

@@ -8,7 +8,6 @@ from typer.testing import CliRunner
 
 from app.cli import main
 from app.serve import kept_for_good
-from schemas.errors import ConfigInvalid
 
 
 def test_a_collection_no_longer_walks_what_was_loaded() -> None:
@@ -32,5 +31,4 @@ def test_where_ray_is_not_installed_the_command_says_what_to_do(monkeypatch: pyt
     for name in [name for name in sys.modules if name.partition(".")[0] == "ray" or name.startswith("app.cluster")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(ConfigInvalid, match="make ray"):
-        CliRunner().invoke(main, ["serve", "--on", "ray"], catch_exceptions=False)
+    assert "make ray" in CliRunner().invoke(main, ["serve", "--on", "ray"]).stderr

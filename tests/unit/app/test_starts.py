@@ -46,7 +46,7 @@ FAULTS: dict[str, tuple[Prepare, list[str]]] = {
     "a folder where a spool belongs": (_folder_for_a_spool, ["TELLERLINE_STATE_DIR", "audit.0.spool"]),
     "a folder where a key belongs": (_folder_for_a_key, ["TELLERLINE_STATE_DIR", "confirmation_key"]),
     "documents that are no YAML": (_documents(b"a: [1,\n b"), ["fees.yaml", "line 1"]),
-    "documents of another form": (_documents(b"only text"), ["fees.yaml", "dictionary"]),
+    "documents of another form": (_documents(b"only text"), ["fees.yaml", "write an object"]),
     "documents that are no text": (_documents(b"\xff\xfe\x00"), ["fees.yaml"]),
     "a host that there is not": (lambda _: {"TELLERLINE_HOST": "none.invalid"}, ["TELLERLINE_HOST", "none.invalid"]),
 }
@@ -70,7 +70,7 @@ async def test_a_fault_is_one_line_that_names_it(
         monkeypatch.setenv(variable, value)
     with pytest.raises(TellerlineError) as caught:
         await serve(FakeRecognizer(""))
-    assert cli._told(caught.value) == 2
+    assert cli._told(caught.value).exit_code == 2
     [line] = capsys.readouterr().err.splitlines()
     assert not [part for part in says if part not in line], line
 

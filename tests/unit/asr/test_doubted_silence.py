@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from schemas.ids import EN_US
-from schemas.transcript import Hypothesis
+from schemas.transcript import Decode, Hypothesis
 from services.asr.decoder import Decoded, Witness
 from services.asr.recognizer import WhisperRecognizer
 from services.asr.scheduler import DecodeScheduler
@@ -22,6 +22,6 @@ async def test_a_clear_yes_keeps_the_doubt_of_short_words_only_without_a_witness
 
     recognizer = WhisperRecognizer({"en": Yes()}, DecodeScheduler(1, 4))
     sound = np.random.default_rng(1).normal(0, 0.1, 16_000).astype(np.float32)
-    said = await recognizer.transcribe(sound, EN_US, final=True)
+    said = await recognizer.transcribe(sound, EN_US, Decode.FINAL)
     await recognizer.close()
     assert (said.text, said.no_speech_prob) == ("yes", left)

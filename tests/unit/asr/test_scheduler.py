@@ -7,7 +7,8 @@ from collections.abc import AsyncIterator, Callable
 import pytest
 
 from schemas.errors import Busy, RecognizerUnavailable
-from services.asr.scheduler import DecodePriority, DecodeScheduler
+from schemas.transcript import Decode
+from services.asr.scheduler import DecodeScheduler
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ class Gate:
 
 async def held(scheduler: DecodeScheduler) -> tuple[Gate, asyncio.Task[str]]:
     gate = Gate()
-    task = asyncio.create_task(scheduler.run(DecodePriority.FINAL, gate.work))
+    task = asyncio.create_task(scheduler.run(Decode.FINAL, gate.work))
     assert await asyncio.to_thread(gate.begun.wait, 10)
     return gate, task
 
@@ -41,9 +42,7 @@ def noting(done: list[str], name: str) -> Callable[[], None]:
     return lambda: done.append(name)
 
 
-async def queue(
-    scheduler: DecodeScheduler, priority: DecodePriority, work: Callable[[], object]
-) -> asyncio.Task[object]:
+async def queue(scheduler: DecodeScheduler, priority: Decode, work: Callable[[], object]) -> asyncio.Task[object]:
     task = asyncio.create_task(scheduler.run(priority, work))
     await asyncio.sleep(0)
     return task
@@ -54,7 +53,7 @@ async def test_the_most_urgent_goes_first(scheduler: DecodeScheduler) -> None:
     done: list[str] = []
     tasks = [
         await queue(scheduler, priority, noting(done, priority.name))
-        for priority in (DecodePriority.PARTIAL, DecodePriority.FINAL, DecodePriority.CONFIRMING)
+        for priority in (Decode.PARTIAL, Decode.FINAL, Decode.CONFIRMING)
     ]
     gate.opened.set()
     await asyncio.gather(first, *tasks)
@@ -64,10 +63,10 @@ async def test_the_most_urgent_goes_first(scheduler: DecodeScheduler) -> None:
 async def test_partials_leave_a_thread_to_finals() -> None:
     scheduler, gate, done = DecodeScheduler(workers=2, waiting=8), Gate(), list[str]()
     try:
-        first = asyncio.create_task(scheduler.run(DecodePriority.PARTIAL, gate.work))
+        first = asyncio.create_task(scheduler.run(Decode.PARTIAL, gate.work))
         assert await asyncio.to_thread(gate.begun.wait, 10)
-        second = await queue(scheduler, DecodePriority.PARTIAL, noting(done, "PARTIAL"))
-        await scheduler.run(DecodePriority.FINAL, noting(done, "FINAL"))
+        second = await queue(scheduler, Decode.PARTIAL, noting(done, "PARTIAL"))
+        await scheduler.run(Decode.FINAL, noting(done, "FINAL"))
         assert done == ["FINAL"]
         gate.opened.set()
         await asyncio.gather(first, second)
@@ -79,8 +78,8 @@ async def test_partials_leave_a_thread_to_finals() -> None:
 async def test_a_cancelled_job_never_runs(scheduler: DecodeScheduler) -> None:
     gate, first = await held(scheduler)
     done: list[str] = []
-    stale = await queue(scheduler, DecodePriority.FINAL, noting(done, "stale"))
-    fresh = await queue(scheduler, DecodePriority.FINAL, noting(done, "fresh"))
+    stale = await queue(scheduler, Decode.FINAL, noting(done, "stale"))
+    fresh = await queue(scheduler, Decode.FINAL, noting(done, "fresh"))
     stale.cancel()
     gate.opened.set()
     await asyncio.gather(first, fresh)
@@ -89,9 +88,9 @@ async def test_a_cancelled_job_never_runs(scheduler: DecodeScheduler) -> None:
 
 async def test_a_full_line_refuses_at_once_and_says_when_to_return(scheduler: DecodeScheduler) -> None:
     gate, first = await held(scheduler)
-    waiting = [await queue(scheduler, DecodePriority.FINAL, lambda: None) for _ in range(3)]
+    waiting = [await queue(scheduler, Decode.FINAL, lambda: None) for _ in range(3)]
     with pytest.raises(Busy) as refused:
-        await scheduler.run(DecodePriority.FINAL, lambda: None)
+        await scheduler.run(Decode.FINAL, lambda: None)
     assert refused.value.retry_after_s
     gate.opened.set()
     await asyncio.gather(first, *waiting)
@@ -99,8 +98,8 @@ async def test_a_full_line_refuses_at_once_and_says_when_to_return(scheduler: De
 
 async def test_a_final_takes_the_place_of_a_partial(scheduler: DecodeScheduler) -> None:
     gate, first = await held(scheduler)
-    partials = [await queue(scheduler, DecodePriority.PARTIAL, lambda: "partial") for _ in range(3)]
-    final = await queue(scheduler, DecodePriority.FINAL, lambda: "final")
+    partials = [await queue(scheduler, Decode.PARTIAL, lambda: "partial") for _ in range(3)]
+    final = await queue(scheduler, Decode.FINAL, lambda: "final")
     gate.opened.set()
     results = await asyncio.gather(first, *partials, final, return_exceptions=True)
     assert results[:3] == ["gate", "partial", "partial"]
@@ -113,26 +112,26 @@ async def test_an_error_reaches_the_caller_and_the_thread_lives(scheduler: Decod
         raise ValueError("broken")
 
     with pytest.raises(ValueError, match="broken"):
-        await scheduler.run(DecodePriority.FINAL, broken)
-    assert await scheduler.run(DecodePriority.FINAL, lambda: 7) == 7
+        await scheduler.run(Decode.FINAL, broken)
+    assert await scheduler.run(Decode.FINAL, lambda: 7) == 7
 
 
 async def test_closing_cancels_what_waits() -> None:
     scheduler = DecodeScheduler(workers=1, waiting=3)
     gate, first = await held(scheduler)
-    waiting = await queue(scheduler, DecodePriority.FINAL, lambda: None)
+    waiting = await queue(scheduler, Decode.FINAL, lambda: None)
     scheduler.close()
     gate.opened.set()
     assert await first == "gate"
     with pytest.raises(asyncio.CancelledError):
         await waiting
     with pytest.raises(RecognizerUnavailable):
-        await scheduler.run(DecodePriority.FINAL, lambda: None)
+        await scheduler.run(Decode.FINAL, lambda: None)
 
 
 async def test_what_waits_is_counted_and_what_runs_or_was_given_up_is_not(scheduler: DecodeScheduler) -> None:
     gate, running = await held(scheduler)
-    line = [asyncio.create_task(scheduler.run(DecodePriority.FINAL, lambda: None)) for _ in range(2)]
+    line = [asyncio.create_task(scheduler.run(Decode.FINAL, lambda: None)) for _ in range(2)]
     await asyncio.sleep(0)
     assert scheduler.waiting == 2
     line[0].cancel()

@@ -8,7 +8,7 @@ import pytest
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable, TooLarge
 from schemas.ids import EN_GB, EN_US, JA_JP
-from schemas.transcript import Hypothesis, Onward, Transcript
+from schemas.transcript import Decode, Hypothesis, Onward, Transcript
 from services.asr import load
 from services.asr.decoder import Decoded
 from services.asr.recognizer import WhisperRecognizer
@@ -56,18 +56,18 @@ async def recognizer(decoder: FakeDecoder) -> AsyncIterator[WhisperRecognizer]:
 
 
 async def test_a_locale_is_heard_by_its_language(recognizer: WhisperRecognizer) -> None:
-    heard = await recognizer.transcribe(SPEECH, EN_GB, final=True)
+    heard = await recognizer.transcribe(SPEECH, EN_GB, Decode.FINAL)
     assert (heard.text, heard.alternatives, heard.locale) == ("yes", ("yet",), EN_GB)
     assert heard.decode_ms > 0
 
 
 async def test_a_language_without_a_checkpoint_is_refused(recognizer: WhisperRecognizer) -> None:
     with pytest.raises(RecognizerUnavailable):
-        await recognizer.transcribe(SPEECH, JA_JP, final=True)
+        await recognizer.transcribe(SPEECH, JA_JP, Decode.FINAL)
 
 
 async def test_silence_is_not_decoded(recognizer: WhisperRecognizer, decoder: FakeDecoder) -> None:
-    heard = await recognizer.transcribe(np.zeros(SAMPLE_RATE, dtype=np.float32), EN_US, final=True)
+    heard = await recognizer.transcribe(np.zeros(SAMPLE_RATE, dtype=np.float32), EN_US, Decode.FINAL)
     assert heard.text == ""
     assert heard.hypotheses[0].text == heard.text
     assert decoder.finals == []
@@ -75,13 +75,13 @@ async def test_silence_is_not_decoded(recognizer: WhisperRecognizer, decoder: Fa
 
 async def test_too_long_an_utterance_is_refused(recognizer: WhisperRecognizer) -> None:
     with pytest.raises(TooLarge):
-        await recognizer.transcribe(np.zeros(61 * SAMPLE_RATE, dtype=np.float32), EN_US, final=True)
+        await recognizer.transcribe(np.zeros(61 * SAMPLE_RATE, dtype=np.float32), EN_US, Decode.FINAL)
 
 
 async def test_a_failing_decoder_is_an_unavailable_recogniser() -> None:
     recognizer = WhisperRecognizer({"en": FakeDecoder(RuntimeError("out of memory"))}, DecodeScheduler(1, 4))
     with pytest.raises(RecognizerUnavailable, match="RuntimeError"):
-        await recognizer.transcribe(SPEECH, EN_US, final=True)
+        await recognizer.transcribe(SPEECH, EN_US, Decode.FINAL)
     await recognizer.close()
 
 
@@ -99,14 +99,14 @@ async def test_a_final_is_led_by_the_name_that_sounds_like_it(
     recognizer: WhisperRecognizer, decoder: FakeDecoder
 ) -> None:
     decoder.odd = {"yes": 0.0, "jess": -1.0, "bess": -30.0}
-    told = await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ("jess", "bess"))
+    told = await recognizer.transcribe(SPEECH, EN_US, Decode.FINAL, wordings=lambda _: ("jess", "bess"))
     assert (told.text, told.named) == ("jess", True)
     assert decoder.weighed == ("yes", "jess", "bess")
 
 
 async def test_a_partial_and_clear_words_are_not_weighed(recognizer: WhisperRecognizer, decoder: FakeDecoder) -> None:
-    await recognizer.transcribe(SPEECH, EN_US, final=False, wordings=lambda _: ("jess",))
-    await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ())
+    await recognizer.transcribe(SPEECH, EN_US, Decode.PARTIAL, wordings=lambda _: ("jess",))
+    await recognizer.transcribe(SPEECH, EN_US, Decode.FINAL, wordings=lambda _: ())
     assert decoder.weighed == ()
 
 
@@ -115,7 +115,7 @@ async def test_what_was_heard_stands_where_weighing_fails(recognizer: WhisperRec
         raise ValueError
 
     decoder.odds = failing  # type: ignore[method-assign]
-    told = await recognizer.transcribe(SPEECH, EN_US, final=True, wordings=lambda _: ("jess",))
+    told = await recognizer.transcribe(SPEECH, EN_US, Decode.FINAL, wordings=lambda _: ("jess",))
     assert (told.text, told.named) == ("yes", False)
 
 

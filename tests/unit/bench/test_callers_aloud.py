@@ -14,6 +14,7 @@ from deploy.bench._callers.voice import spoken
 from deploy.bench._calls.corpus import LEAD_S, PlayedUtterance
 from schemas.audio import SAMPLE_RATE
 from schemas.ids import EN_US
+from schemas.transcript import Decode
 from services.audio.codec import encode_pcm16
 
 TONE = """import sys, wave, math, struct
@@ -48,7 +49,7 @@ def test_the_oracle_hears_what_was_noted_wherever_it_stands_in_the_call(tmp_path
     utterance, stamps = said(tmp_path, "make it sixty dollars"), FrameStamps()
     note(tmp_path, utterance)
     oracle = NotedOracle(tmp_path)
-    heard = asyncio.run(oracle.transcribe(frames(utterance, stamps, 700), EN_US, final=True))
+    heard = asyncio.run(oracle.transcribe(frames(utterance, stamps, 700), EN_US, Decode.FINAL))
     assert heard.text == "make it sixty dollars"
 
 

@@ -9,6 +9,7 @@ from deploy.bench._calls.corpus import LEAD_S, Part, PlayedUtterance
 from deploy.bench._calls.oracle import Oracle, stamped, stamps
 from schemas.audio import SAMPLE_RATE, AudioFormat, Samples
 from schemas.ids import EN_US, JA_JP
+from schemas.transcript import Decode
 from services.audio.ingest import Ingest
 
 PARTS = (Part("send five", 0.0, 1.0), Part("hundred dollars", 2.0, 3.4))
@@ -27,7 +28,7 @@ def played(utterance: PlayedUtterance, seconds: float) -> Samples:
 
 async def heard(samples: Samples, utterance: PlayedUtterance = SAID) -> str:
     locale = JA_JP if utterance is JAPANESE else EN_US
-    return (await Oracle([SAID, JAPANESE]).transcribe(samples, locale, final=True)).text
+    return (await Oracle([SAID, JAPANESE]).transcribe(samples, locale, Decode.FINAL)).text
 
 
 async def test_words_are_heard_once_they_have_ended() -> None:
@@ -53,7 +54,7 @@ async def test_a_pause_left_out_and_silence_put_behind_change_nothing() -> None:
 
 async def test_sound_without_stamps_is_silence() -> None:
     noise = np.random.default_rng(1).normal(0, 0.01, 32_000).astype(np.float32)
-    transcript = await Oracle([SAID]).transcribe(noise, EN_US, final=True)
+    transcript = await Oracle([SAID]).transcribe(noise, EN_US, Decode.FINAL)
     assert (transcript.text, transcript.no_speech_prob) == ("", 1.0)
 
 

@@ -192,7 +192,7 @@ async def test_decodes_that_nobody_wants_any_more_are_cancelled() -> None:
     talk.recognizer.delay_s = 60.0
     async with living(talk):
         await talk.say(0.3, clip("balance")[:12_800], 0.1, clip("to_catherine")[:12_800])
-        await comes_true(lambda: sum(final for _, final, _ in talk.recognizer.decodes) > 0)
+        await comes_true(lambda: sum(decode.final for _, decode in talk.recognizer.decodes) > 0)
         await comes_true(lambda: talk.recognizer.cancelled == len(talk.recognizer.decodes) - 1)
 
 

@@ -23,7 +23,7 @@ from app.recordings.shelf import SampleShelf, TurnSound
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedMessage, NotFound, TellerlineError
 from schemas.ids import EN_US, CallId, CustomerId, Locale
-from schemas.transcript import Source, Transcript, Wordings
+from schemas.transcript import Decode, Source, Transcript, Wordings
 from schemas.turn import ReplyDone, ReplyId
 from services.call.user_turn import joined
 from services.record.audit_keys import AuditKeys
@@ -93,9 +93,8 @@ class FakeRecognizer:
         self,
         samples: Samples,
         locale: Locale,
+        decode: Decode,
         *,
-        final: bool,
-        confirming: bool = False,
         wordings: Wordings | None = None,
     ) -> Transcript:
         return Transcript(self.said.pop(0), locale, ())
@@ -119,7 +118,7 @@ async def recorded(folder: Path, *said: str) -> Path:
     for number in range(len(said)):
         clock.advance(3)
         samples = np.full(SAMPLE_RATE, 0.1 * (number + 1), dtype=np.float32)
-        transcript = handler.interpret(await recognizer.transcribe(samples, EN_US, final=True)).transcript
+        transcript = handler.interpret(await recognizer.transcribe(samples, EN_US, Decode.FINAL)).transcript
         try:
             async for _ in handler.take(transcript, ReplyId(f"r{number}")):
                 pass
@@ -269,7 +268,7 @@ async def test_a_sound_that_can_not_be_kept_never_ends_a_call(tmp_path: Path) ->
     recognizer = recordings.recognizer(FakeRecognizer("send money"))
     handler = await recordings.opener(fake_handler)(CustomerId("x"), CallId("call"), EN_US)
     await recordings.consent(CallId("call"), True)
-    transcript = await recognizer.transcribe(np.zeros(0, dtype=np.float32), EN_US, final=True)
+    transcript = await recognizer.transcribe(np.zeros(0, dtype=np.float32), EN_US, Decode.FINAL)
     events = [event async for event in handler.take(transcript, ReplyId("r"))]
     assert isinstance(events[-1], ReplyDone)
 

@@ -3,61 +3,28 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from deploy.bench.cases.labelled import filled
-from deploy.bench.cases.player import ConversationPlayer
-from rules.bank import DemoPayee, demo_customers
-from schemas.decision import Confirm, Decision
-from schemas.intent import Route, Understood
-from schemas.transcript import Transcript
-from services.dialogue import DialogueState, UserUtterance, decide
-from tests.fakes.desk import FakeDesk
+from schemas.decision import Confirm
+from schemas.intent import Route
+from tests.harness.callers import Caller, came_out, written
 
 ROOT = Path(__file__).parents[3]
-DATA: dict[str, Any] = yaml.load(
-    (ROOT / "tests" / "data" / "callers" / "ja.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
-)
-KINDS: dict[str, Any] = yaml.load(
-    (ROOT / "tests" / "data" / "callers" / "ja_kinds.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader
-)
+DATA, KINDS = written("ja"), written("ja_kinds")
 WHOLE, MORE, VOICES, STRANGERS, PASSERS, LIBRARY, GARDEN, PANTRY, LARDER, ATTIC, LOFT = (
-    yaml.load((ROOT / "tests" / "data" / "callers" / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+    written(f"ja_{name}")
     for name in (
-        *("ja_whole", "ja_more", "ja_voices", "ja_strangers", "ja_passers", "ja_library"),
-        *("ja_garden", "ja_pantry", "ja_pantry2", "ja_attic", "ja_attic2"),
+        *("whole", "more", "voices", "strangers", "passers", "library"),
+        *("garden", "pantry", "pantry2", "attic", "attic2"),
     )
 )
 PEOPLE = ROOT.parent / "shared" / "people-cases" / "ja_said.jsonl"
 MONEY = {"balance", "transactions", "transfer", "own", "bill_pay", "ending_transfer_money", "ending_balance_inquiry"}
 SLOTS = {"transfer": {"amount": "50000", "payee": "tanaka"}, "balance": {}, "lock": {"card": "misaki-debit"}}
-
-
-class Caller:
-    """One customer who says one sentence at the start of a call."""
-
-    def __init__(self) -> None:
-        base = next(c for c in demo_customers() if c.customer == DATA["customer"])
-        billers = tuple(p for p in base.payees if p.id in {bill.payee for bill in base.bills})
-        book = tuple(DemoPayee.model_validate(row) for row in DATA["payees"])
-        customer = base.model_copy(update={"payees": (*book, *billers)})
-        self._player = ConversationPlayer(customer)
-        self._facts = self._player.facts(FakeDesk(customer))
-
-    def says(self, text: str) -> tuple[Understood, Decision]:
-        heard = self._player.understand(Transcript.typed(text, self._player.locale), DialogueState(), self._facts)
-        return heard, decide(DialogueState(), UserUtterance(text, heard), self._facts)[1]
-
-    def payee(self, text: str) -> str:
-        """Who is chosen; "?" where somebody is asked about, "" where nobody is named."""
-        heard, _ = self.says(text)
-        chosen = heard.slots.payee.value if heard.slots.payee else ""
-        return chosen or ("?" if heard.unresolved else "")
 
 
 @pytest.fixture(scope="module")
@@ -126,22 +93,6 @@ def test_a_name_is_told_back_without_the_words_around_it(caller: Caller) -> None
     ):
         heard, _ = caller.says(said)
         assert heard.payees is None or heard.payees.heard == "髙梨", said
-
-
-def came_out(caller: Caller, text: str, intents: set[str], slots: dict[str, str]) -> bool:
-    """Whether the fast path took `text` for one of `intents` with these slots; a day is given by its date."""
-    heard, _ = caller.says(text)
-    if (
-        heard.intent is None
-        or heard.intent.value not in intents
-        or heard.route not in {Route.FAST, Route.HUMAN, Route.QNA}
-    ):
-        return False
-    found = filled(heard.slots, "JPY")
-    day = heard.slots.date.value if heard.slots.date else None
-    if day is not None and day.start == day.end:
-        found["date"] = date.isoformat(day.start)
-    return slots.items() <= found.items()
 
 
 def test_callers_of_many_kinds_are_understood(caller: Caller) -> None:

@@ -7,16 +7,11 @@ import numpy as np
 import pytest
 
 from schemas.errors import SpeechUnavailable
-from schemas.turn import Awaits, Completeness, ReplyDone, ReplyText
 from tests.fakes.synthesizer import FakeSynthesizer
-from tests.fakes.turn_handler import FakeTurnHandler
 from tests.harness.gateway import clip, gateway, line
+from tests.harness.read_back import ORDER, WHOLE, WORDS, handler
 from tests.harness.realtime import Talk, talking_to, text_item
 
-ORDER = "send fifty"
-SENTENCES = ("Send fifty dollars to Catherine.", "Is that right?")
-WHOLE = " ".join(SENTENCES)
-WORDS = len(WHOLE.split(" "))
 LADDER = [
     "response.created",
     "response.output_item.added",
@@ -29,11 +24,6 @@ LADDER = [
     "response.output_item.done",
     "response.done",
 ]
-
-
-def handler() -> FakeTurnHandler:
-    said = (*(ReplyText(one) for one in SENTENCES), ReplyDone(Awaits.CONFIRMATION))
-    return FakeTurnHandler({ORDER: said}, {ORDER: Completeness.COMPLETE})
 
 
 def sound_of(talk: Talk) -> bytes:

@@ -16,6 +16,7 @@ from app.qa.replay.comparing.policy import Policy
 from app.qa.replay.judging.score import Scores, score
 from app.qa.replay.provenance import file_hash
 from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
+from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound
 
 RUNS: Final = "runs.jsonl"
@@ -81,7 +82,8 @@ class RunHistory:
         try:
             return tuple(NotedRun.model_validate(orjson.loads(line)) for line in lines)
         except (orjson.JSONDecodeError, ValidationError) as error:
-            raise MalformedMessage(f"{path}: {error}") from error
+            said = next(faults(error, own_file=True)) if isinstance(error, ValidationError) else error
+            raise MalformedMessage(f"{path}: {said}") from error
 
     def note(self, out: Path, against: str, policy: Policy) -> tuple[NotedRun, RunDiff | None]:
         """Put a run on record, held to the baseline `against` where one is named; noting it again changes nothing.

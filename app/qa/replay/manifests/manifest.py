@@ -17,6 +17,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, St
 
 from app.qa.replay.provenance import file_hash
 from app.recordings.facts import CallerFacts
+from app.recordings.files import RecordedMove
 from schemas.ids import Locale
 
 
@@ -68,6 +69,11 @@ class MoneyMove(Strict):
     payee: Name | None = None
     to_account: Name | None = None
     source: Name | None = None
+
+    @classmethod
+    def of(cls, move: RecordedMove) -> "MoneyMove":
+        """What was recorded, as manifests write it."""
+        return cls.model_validate(move.model_dump())
 
 
 class Expectation(Strict):

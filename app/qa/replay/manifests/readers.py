@@ -15,6 +15,7 @@ from app.qa.replay.manifests import formats, tables
 from app.qa.replay.manifests.manifest import MAX_CASES, Case, Manifest
 from app.qa.replay.manifests.tables import FAULT
 from app.qa.replay.sound.audio import HEADERLESS
+from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound, TellerlineError, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 
@@ -58,7 +59,9 @@ def lines(path: Path) -> Path:
 
 
 def base_of(path: Path) -> Path:
-    """The folder that a manifest's recordings are relative to."""
+    """The folder that a manifest's recordings are relative to. Raises NotFound."""
+    if not path.exists():
+        raise NotFound(f"no manifest {path}")
     return path if path.is_dir() else path.parent
 
 
@@ -67,11 +70,9 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
 
     Raises MalformedMessage only where `defaults.json` can't be read.
     """
-    if not path.exists():
-        raise NotFound(f"no manifest {path}")
+    base = base_of(path)
     if path.is_file() and path.stat().st_size > MAX_MANIFEST_BYTES:
         raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
-    base = base_of(path)
     cases: list[Case] = []
     faults: list[str] = []
     seen: set[str] = set()
@@ -145,8 +146,7 @@ def _turn(turn: Raw) -> Raw:
 
 def first(error: ValidationError) -> str:
     """What is wrong, in a line."""
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
+    return next(faults(error, own_file=True))
 
 
 def _object(where: str, data: bytes) -> Raw:

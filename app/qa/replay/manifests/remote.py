@@ -16,6 +16,7 @@ import orjson
 
 from app.qa.replay.manifests.manifest import Case, Manifest
 from app.qa.replay.manifests.readers import DEFAULTS, MAX_MANIFEST_BYTES
+from app.qa.replay.provenance import endpoint
 from app.qa.replay.sound.audio import MAX_FILE_BYTES
 from schemas.errors import BadInput, DependencyFailed, NotFound, TellerlineError, TooLarge
 
@@ -69,7 +70,7 @@ def brought(path: Path, mirror: Path) -> Path:
     beside = _joined(url, DEFAULTS)
     absent = Fetch(mirror).all([(url, target), (beside, place(mirror, beside))], MAX_MANIFEST_BYTES)
     if url in absent:
-        raise NotFound(f"no manifest {shown(url)}")
+        raise NotFound(f"no manifest {endpoint(url)}")
     return target
 
 
@@ -110,14 +111,8 @@ def place(mirror: Path, url: str) -> Path:
         host, path = (parts.hostname or "") + (f"_{parts.port}" if parts.port else ""), unquote(parts.path)
     names = [name for name in path.split("/") if name]
     if not host or any(name == ".." or not name.isprintable() or "\\" in name for name in (host, *names)):
-        raise BadInput(f"{shown(url)}: an address that can't be kept as a file")
+        raise BadInput(f"{endpoint(url)}: an address that can't be kept as a file")
     return mirror.joinpath(scheme, host, *names)
-
-
-def shown(url: str) -> str:
-    """An address without user, password and query."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}{parts.path}"
 
 
 def _joined(url: str, name: str) -> str:
@@ -147,7 +142,7 @@ class Fetch:
         places: dict[Path, str] = {}
         for url, target in wanted:
             if places.setdefault(target, url) != url:
-                raise BadInput(f"{shown(url)} is two files, which differ in their query alone")
+                raise BadInput(f"{endpoint(url)} is two files, which differ in their query alone")
 
         def bring(target: Path) -> tuple[Path, str | None]:
             url = places[target]
@@ -203,7 +198,7 @@ class HttpStore:
                 write(target, answer.iter_bytes(_BLOCK), most, url)
                 return str(answer.headers.get("ETag", ""))
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise DependencyFailed(f"{shown(url)}: {_why(error)}") from error
+            raise DependencyFailed(f"{endpoint(url)}: {_why(error)}") from error
 
     def below(self, url: str) -> tuple[str, ...]:
         """Web servers list no folders."""
@@ -224,7 +219,9 @@ class FsspecStore:
 
             self._files = fsspec.filesystem(scheme)
         except ImportError as error:
-            raise BadInput(f"{scheme}:// needs a package that is not installed: {error}") from error
+            raise BadInput(
+                f"{scheme}:// needs a package that is not installed: `make remote` brings S3's ({error})"
+            ) from error
 
     def get(self, url: str, target: Path, tag: str, most: int) -> str | None:
         """Bring a file; its ETag is its tag."""
@@ -249,7 +246,7 @@ class FsspecStore:
                 return ()
             found = self._files.find(url)
             if len(found) > MAX_FOLDER:
-                raise TooLarge(f"{shown(url)} holds more than {MAX_FOLDER} files")
+                raise TooLarge(f"{endpoint(url)} holds more than {MAX_FOLDER} files")
             return tuple(self._files.unstrip_protocol(name).replace(":///", "://") for name in found)
 
         return self._asked(url, read, ())
@@ -263,7 +260,7 @@ class FsspecStore:
         except TellerlineError:
             raise
         except Exception as error:
-            raise DependencyFailed(f"{shown(url)}: {type(error).__name__}") from error
+            raise DependencyFailed(f"{endpoint(url)}: {type(error).__name__}") from error
 
 
 def _blocks(file: IO[bytes]) -> Iterator[bytes]:
@@ -281,7 +278,7 @@ def write(target: Path, blocks: Iterator[bytes], most: int, url: str) -> None:
             for block in blocks:
                 held += len(block)
                 if held > most:
-                    raise TooLarge(f"{shown(url)} is larger than {most} bytes")
+                    raise TooLarge(f"{endpoint(url)} is larger than {most} bytes")
                 file.write(block)
         fresh.rename(target)
     finally:

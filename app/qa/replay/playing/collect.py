@@ -14,8 +14,8 @@ from app.qa.replay.records.record import (
     slots_json,
     span_record,
 )
-from app.recordings.concluded import MAY_HAVE_MOVED, template_of
-from schemas.banking import TransferOrder
+from app.recordings.concluded import LOST, MAY_HAVE_MOVED, template_of
+from app.recordings.files import RecordedMove
 from schemas.errors import TellerlineError
 from schemas.ids import ProposalId
 from schemas.payee import PayeeMatch
@@ -37,19 +37,8 @@ NOTHING_HEARD: Final = "nothing"
 """The decision on record where a recording held no words: the call goes on as if no turn had been."""
 WARNING: Final = "warn."
 """What the templates of warnings begin with."""
-LOST_ORDER: Final = MoneyMove(amount_minor=0, currency="XXX")
+LOST_ORDER: Final = MoneyMove.of(LOST)
 """What was booked where nobody saw its proposal."""
-
-
-def money_move(order: TransferOrder) -> MoneyMove:
-    """An order as manifests write it."""
-    return MoneyMove(
-        amount_minor=order.amount.minor,
-        currency=order.amount.currency,
-        payee=order.payee_id,
-        to_account=order.to_account,
-        source=order.source,
-    )
 
 
 class Collector:
@@ -78,7 +67,7 @@ class Collector:
             case Decided():
                 self._decided.append(event)
             case ReadBackReady(proposal):
-                self._proposal = self._proposals[proposal.id] = money_move(proposal.order)
+                self._proposal = self._proposals[proposal.id] = MoneyMove.of(RecordedMove.of(proposal.order))
             case TransferMoved(receipt) if receipt.state in MAY_HAVE_MOVED:
                 self._money.append(self._proposals.get(receipt.proposal, LOST_ORDER))
             case ReplyText():

@@ -11,11 +11,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
 from pydantic import TypeAdapter
 from websockets.exceptions import WebSocketException
 
-from app.client import Line, demo_token, heard_out, key, line, session, typed
+from app.client import Line, granted, heard_out, key, line, session, typed
 from app.qa.replay.manifests.manifest import Case, Expectation, Manifest, MoneyMove
 from app.qa.replay.playing.collect import LOST_ORDER, NOTHING_HEARD, waterfall
 from app.qa.replay.playing.player import sound_record, source_of
@@ -35,7 +34,7 @@ from app.recordings.concluded import MAY_HAVE_MOVED
 from rules.bank import usual_customer
 from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
-from schemas.errors import DependencyFailed, Unauthenticated, WrongState
+from schemas.errors import DependencyFailed, WrongState
 from services.timing import SystemClock
 
 TURN_S: Final = 60.0
@@ -105,7 +104,7 @@ class LivePlayer:
         """All turns of one call. Raises Unauthenticated, WrongState, DependencyFailed: the gateway does not answer."""
         if case.facts is not None:
             raise WrongState("a case with facts of its own is played in process: a gateway has a bank of its own")
-        token = self._spec.token or await self._demo_token(case.customer or usual_customer(case.locale) or "")
+        token = self._spec.token or await granted(self._spec.url, case.customer or usual_customer(case.locale) or "")
         proposals: dict[str, MoneyMove] = {}
         results = []
         try:
@@ -116,14 +115,6 @@ class LivePlayer:
         except (OSError, WebSocketException) as error:
             raise DependencyFailed(f"the gateway went away: {type(error).__name__}") from error
         return tuple(results)
-
-    async def _demo_token(self, customer: str) -> str:
-        try:
-            return await demo_token(self._spec.url, customer)
-        except httpx.HTTPStatusError as error:
-            raise Unauthenticated("the gateway issues no demo tokens: give one with --token") from error
-        except httpx.HTTPError as error:
-            raise DependencyFailed(f"no gateway: {type(error).__name__}") from error
 
     async def close(self) -> None:
         """Nothing is held between calls."""

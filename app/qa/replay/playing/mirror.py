@@ -25,7 +25,7 @@ from app.settings import read_settings
 from rules.load import ruleset_hash
 from schemas.errors import TellerlineError
 from schemas.ids import CustomerId, Locale, ProposalId
-from schemas.transcript import Source, Transcript
+from schemas.transcript import Decode, Source, Transcript
 from schemas.turn import ReplyEvent, ReplyId
 from services.ports import Recognizer, TurnHandler
 
@@ -107,7 +107,7 @@ class Mirror:
         call.clock.advance(max((at - call.clock.now()).total_seconds(), 0.0))
         if asked["sound"]:
             samples = np.frombuffer(body, np.float32)
-            heard = await self._recognizer.transcribe(samples, call.locale, final=True, wordings=handler.wordings)
+            heard = await self._recognizer.transcribe(samples, call.locale, Decode.FINAL, wordings=handler.wordings)
             transcript = handler.interpret(heard).transcript
         else:
             transcript = Transcript.typed(asked["text"], call.locale)

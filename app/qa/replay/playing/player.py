@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -19,7 +20,7 @@ from schemas.audio import SAMPLE_RATE, Samples
 from schemas.decision import DecisionKind
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId
-from schemas.transcript import Source, Transcript
+from schemas.transcript import Decode, Source, Transcript
 from schemas.turn import ReplyId
 from services.audio.endpointing import timing as waits
 from services.audio.frames import VAD_FRAME
@@ -56,6 +57,18 @@ class House(Protocol):
         ...
 
 
+@dataclass(slots=True)
+class _PlayedCase:
+    """A case as it is played: whose call it is, by which clock, what was proposed in it, and whether a yes is due."""
+
+    case: Case
+    base: Path
+    handler: TurnHandler
+    clock: ReplayClock
+    proposals: dict[ProposalId, MoneyMove] = field(default_factory=dict)
+    awaited: bool = False
+
+
 class PipelinePlayer:
     """Plays cases in a House."""
 
@@ -68,47 +81,37 @@ class PipelinePlayer:
     async def play(self, case: Case, base: Path) -> tuple[TurnResult, ...]:
         """All turns of one call. Each reply is heard in full before the caller's next words."""
         clock = ReplayClock(case.now)
-        proposals: dict[ProposalId, MoneyMove] = {}
         script = RecordedScript(case, self._follow)
         results: dict[int, TurnResult] = {}
         number: int | None = 1
-        awaited = False
         async with self._house.call(case, clock) as call:
+            played = _PlayedCase(case, base, call.handler, clock)
             while number is not None:
                 clock.advance(case.turns[number - 1].after_s)
                 before = await call.holdings()
-                result = await self._turn(case, number, base, call.handler, clock, proposals, awaited=awaited)
+                result = await self._turn(played, number)
                 changed = {"effects": effects(before, await call.holdings())}
                 results[number] = result.model_copy(update={"record": result.record.model_copy(update=changed)})
-                awaited = result.record.decision == DecisionKind.CONFIRM
+                played.awaited = result.record.decision == DecisionKind.CONFIRM
                 number = script.after(results[number].record)
                 clock.advance(SPEAKING_S)
         return tuple(_told(case, n, results.get(n), script.partings.get(n, "")) for n in range(1, len(case.turns) + 1))
 
-    async def _turn(
-        self,
-        case: Case,
-        number: int,
-        base: Path,
-        handler: TurnHandler,
-        clock: ReplayClock,
-        proposals: dict[ProposalId, MoneyMove],
-        *,
-        awaited: bool,
-    ) -> TurnResult:
+    async def _turn(self, played: _PlayedCase, number: int) -> TurnResult:
+        case, handler = played.case, played.handler
         utterance = case.turns[number - 1]
         decoded = None
         if utterance.audio is not None:
-            decoded = decode(source_of(utterance, base))
-            clock.advance(len(decoded.samples) / SAMPLE_RATE)
+            decoded = decode(source_of(utterance, played.base))
+            played.clock.advance(len(decoded.samples) / SAMPLE_RATE)
         begin = time.perf_counter()
         if decoded is None:
             transcript = typed(utterance, case.language)
         else:
             transcript = await self._heard(decoded.samples, case.language, handler)
         heard_ms = (time.perf_counter() - begin) * 1_000
-        collector = Collector(transcript, proposals)
-        heard = bool(transcript.text.strip()) or (awaited and decoded is not None and lost(decoded.samples))
+        collector = Collector(transcript, played.proposals)
+        heard = bool(transcript.text.strip()) or (played.awaited and decoded is not None and lost(decoded.samples))
         if heard:
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
         total_ms = (time.perf_counter() - begin) * 1_000
@@ -124,7 +127,7 @@ class PipelinePlayer:
     async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
         """What a call would have taken the sound for."""
         transcribe = self._house.recognizer.transcribe
-        return handler.interpret(await transcribe(samples, locale, final=True, wordings=handler.wordings)).transcript
+        return handler.interpret(await transcribe(samples, locale, Decode.FINAL, wordings=handler.wordings)).transcript
 
     async def close(self) -> None:
         """Release the house."""

@@ -9,14 +9,12 @@ from app.qa.replay.manifests.manifest import Case, dump_jsonl
 from app.recordings.facts import FACTS_FILE, CallerFacts
 from app.recordings.files import HEAD_FILE, RecordedTurn, RecordingHead
 from app.recordings.sealed import SealedFolder
+from app.shadow.differing import NEEDS_HISTORY
 from schemas.errors import MalformedMessage, NotFound
-from schemas.intent import Intent
 from schemas.transcript import Source
 from services.record.audit_keys import AuditKeys
 
 MAX_WAIT_S: Final = 3_600.0
-_NEEDS_HISTORY: Final = frozenset({Intent.RECENT_TRANSACTIONS})
-"""What is told depends on movements that no snapshot has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ def machine_labels(turn: RecordedTurn, *, owned: bool = True) -> dict[str, Any]:
     names = ("intent", "route", "decision", "outcome", "reply")
     found: dict[str, Any] = {"transcript": turn.text}
     found |= {name: getattr(turn, name) for name in names if getattr(turn, name)}
-    if turn.intent in _NEEDS_HISTORY:
+    if turn.intent in NEEDS_HISTORY:
         found = {name: value for name, value in found.items() if name not in {"outcome", "reply"}}
     if owned and turn.intent is not None:
         found["slots"] = {name: slot.value for name, slot in turn.slots.items()}

@@ -5,12 +5,11 @@ from typing import Final
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.payee import MatchOutcome
+from schemas.span import NUMBERS
 from services.understanding.fast.asides.reasons import (
-    CALLER,
     EXACT,
     MOST,
     NO_REASON,
-    NUMBERS,
     VERBS,
     ClauseSpan,
     another_named,
@@ -86,7 +85,7 @@ def purposes(clause: ClauseSpan) -> list[int]:
 
 def _hinders(clause: ClauseSpan, at: int) -> bool:
     grammar, reading = clause.grammar, clause.reading
-    symbols = {grammar.symbols[name] for name in _ACTS}
+    symbols = grammar.named(_ACTS)
     verb = any(edge.symbol in symbols for edge in reading.lattice.edges(at))
     return verb or at in reading.taken or tells(clause, at) or bool(grammar.accounts.repairs.scan(reading.words, at))
 
@@ -100,7 +99,7 @@ def _first(clause: ClauseSpan) -> int:
 
 def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
     """Whether there is a word of these lists among the units up to the clause's end."""
-    symbols = {clause.grammar.symbols[name] for name in names}
+    symbols = clause.grammar.named(names)
     if clause.reading.lattice.said().isdisjoint(symbols):
         return False
     edges = (edge for at in range(clause.end) for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
@@ -109,12 +108,12 @@ def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
 
 def _of_the_caller(clause: ClauseSpan) -> bool:
     """Whether it is the caller who does what a clause tells: "I get paid, I save"."""
-    return clause.words[0] in CALLER
+    return clause.words[0] in clause.grammar.words.callers
 
 
 def _of_no_rule(clause: ClauseSpan) -> bool:
     begin, stop = clause.points
-    left = unknown(clause.grammar.trie, clause.heard, clause.reading.units)
+    left = unknown(clause)
     return any(begin <= each.start and each.end <= stop for each in left)
 
 

@@ -10,22 +10,19 @@ from typing import Final
 from schemas.ids import BillId, PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import Span, SpanKind
+from schemas.span import NUMBERS, Span, SpanKind
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.words.hearing import Hearing
-from services.understanding.fast.words.left import elapsed
+from services.understanding.fast.words.other_days import elapsed
 
 RULE: Final = RuleId("intents.loose@1")
 NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
 """Vetoes with which a clause is no mere reason."""
 PARTS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.TIME, SpanKind.PERCENT})
-NUMBERS: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DIGITS, SpanKind.PERCENT})
 _OWNS: Final = re.compile(r"['’]s$")
 VERBS: Final = ("transfer", "carry", "give", "sends")
 MOST: Final = 14
 """Units of a reason, at most."""
-CALLER: Final = frozenset({"i", "ive", "we", "weve"})
-"""Words for the caller, with which a clause begins."""
 _MOST_NAMES: Final = 6
 _BARE: Final = 2
 """Words of someone who is called but what they are to the caller, at most."""
@@ -86,7 +83,7 @@ def reason(clause: ClauseSpan) -> bool:
     if not said or not clause.subject or not any(w in grammar.words.finite or w.endswith("ed") for w in said):
         return False
     begin, stop = clause.points
-    if another_named(clause) or (said[0] in CALLER and not grammar.words.settling.isdisjoint(said)):
+    if another_named(clause) or (said[0] in grammar.words.callers and not grammar.words.settling.isdisjoint(said)):
         return False  # "that is, bob", "i paid him"
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
     if any((span.kind in PARTS and not _elapsed(clause, span)) or by_itself(clause, span) for span in within):
@@ -103,17 +100,13 @@ def reason(clause: ClauseSpan) -> bool:
 def _elapsed(clause: ClauseSpan, span: Span) -> bool:
     """Whether a span is a day that was: "he got lunch yesterday"."""
     place = clause.reading.units.covering(span.start, span.end)
-    return (
-        span.kind is SpanKind.DATE
-        and place is not None
-        and elapsed(clause.grammar.accounts, clause.reading.units, *place)
-    )
+    return span.kind is SpanKind.DATE and place is not None and elapsed(clause, *place)
 
 
 def _favoured(clause: ClauseSpan, at: int) -> bool:
     """Whether it is the caller for whom another did something: "she bought me a coffee"."""
     words, classes = clause.reading.words, clause.grammar.words
-    mine = words[at] in {"me", "us"} and clause.words[0] not in CALLER
+    mine = words[at] in classes.mine and clause.words[0] not in classes.callers
     return mine and at > clause.start and words[at - 1] in classes.favours
 
 
@@ -178,7 +171,7 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
 
 def acts(hearing: Hearing, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
-    verbs = {hearing.grammar.symbols[name] for name in names}
+    verbs = hearing.grammar.named(names)
     if hearing.reading.lattice.said().isdisjoint(verbs):
         return False
     return any(e.symbol in verbs for at in range(start, end) for e in hearing.reading.lattice.edges(at) if e.end <= end)
@@ -225,7 +218,7 @@ def with_payee(hearing: Hearing, found: Understood) -> Understood:
     match = named(hearing)
     if match is None or match.choice is None:
         return found
-    evidence = Evidence(match.start, match.end, match.heard, RULE)
+    evidence = Evidence.naming(match, RULE)
     given = replace(found.slots, payee=Slot(PayeeId(match.choice), evidence))
     missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
     return replace(found, slots=given, missing=missing, payees=match)

@@ -5,11 +5,9 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
-from schemas.span import Ambiguity, MoneyValue, Span, SpanKind
+from schemas.span import NUMBERS, Ambiguity, MoneyValue, Span, SpanKind
 from services.understanding.fast.asides.reasons import (
-    CALLER,
     MOST,
-    NUMBERS,
     VERBS,
     ClauseSpan,
     acts,
@@ -36,7 +34,9 @@ def told_of(clause: ClauseSpan, *, past: bool) -> Understood | None:
 
 def owes(clause: ClauseSpan) -> bool:
     """Whether a clause tells of someone else that something is owed to them, or wanted by them."""
-    return clause.words[0] not in CALLER and not clause.grammar.words.owing.isdisjoint(clause.words)
+    return clause.words[0] not in clause.grammar.words.callers and not clause.grammar.words.owing.isdisjoint(
+        clause.words
+    )
 
 
 def owing(clause: ClauseSpan) -> Understood | None:
@@ -59,12 +59,8 @@ def owing(clause: ClauseSpan) -> Understood | None:
     said = sums[0]
     match = named(clause)
     inside = match is not None and begin <= match.start and match.end <= stop
-    evidence = Evidence(said.start, said.end, said.surface, said.rule)
-    payee = (
-        Slot(PayeeId(str(match.choice)), Evidence(match.start, match.end, match.heard, OWING))
-        if inside and match
-        else None
-    )
+    evidence = Evidence.of(said)
+    payee = Slot(PayeeId(str(match.choice)), Evidence.naming(match, OWING)) if inside and match else None
     slots = Slots(amount=Slot(owed, evidence), payee=payee)
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=match)
 
@@ -106,14 +102,14 @@ def summed(clause: ClauseSpan) -> Understood | None:
     free = [at for at in clause.places if at not in reading.taken]
     if any(grammar.phrases.twists.scan(reading.words, at) or names_a_part(clause, at) for at in free):
         return None
-    slots = Slots(amount=Slot(value, Evidence(said.start, said.end, said.surface, said.rule)))
+    slots = Slots(amount=Slot(value, Evidence.of(said)))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
 
 
 def _of_that(clause: ClauseSpan) -> bool:
     """Whether behind the clause a verb of sending is said of "it" or "that", which stands at the end of words."""
     grammar, reading = clause.grammar, clause.reading
-    verbs, it = {grammar.symbols[name] for name in _VERBS if name in grammar.symbols}, grammar.symbols["pronoun"]
+    verbs, it = grammar.named(_VERBS), grammar.symbols["pronoun"]
     size = len(reading.words)
     ends = [e.end for at in range(clause.end, size) for e in reading.lattice.edges(at) if e.symbol in verbs]
     near = {at for end in ends for at in range(end, min(end + _NEAR, size))}

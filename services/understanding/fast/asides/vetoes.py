@@ -13,11 +13,11 @@ _ASKING: Final = frozenset({"how", "whether"})
 def vetoes_met(hearing: Hearing, start: int, end: int, known: frozenset[int] = frozenset()) -> set[str]:
     """The vetoes met on the way from unit `start` to `end`, but for those that begin in `known` ones."""
     found: set[str] = set()
-    grammar, taken = hearing.grammar, hearing.reading.taken
+    grammar, taken, within = hearing.grammar, hearing.reading.taken, hearing.reading.within
     at, guards = start, hearing.reading.longest(grammar.guards)
     while at < end:
         stop, symbols = guards[at]
-        if at in taken or at in known or not symbols:
+        if at in taken or at in known or not symbols or stop in within:  # "send US$ | 70"
             at += 1
         elif ALLOWED in symbols:
             at = stop

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
-from services.understanding.fast.clauses.joining import OWING, TOLD, joint
+from schemas.intent import MONEY_MOVING, READING, TOLD_ALONE, Intent, Route, SlotName, Slots, Understood
+from services.understanding.fast.clauses.joining import OWING, joint
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.lexicon import OTHER
 from services.understanding.fast.words.hearing import Hearing
@@ -22,10 +22,6 @@ MAX_CLAUSES: Final = 6
 _INTRODUCES: Final = "introduces"
 _NAME: Final = 2
 """Words of a caller's own name, at most."""
-READING: Final = frozenset(
-    {Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP}
-)
-"""What does nothing: clauses that nobody reads stand in its way as little as silence."""
 
 _AT_ONCE: Final = READING | {Intent.HUMAN_HANDOFF}
 
@@ -126,14 +122,14 @@ def parted(hearing: Hearing, read: Callable[[int, int], Clauses], start: int, en
 
 def commands(parts: Sequence[Clauses]) -> bool:
     """Whether all of the parts were read, and one of them wants something."""
-    wants = any(read.intent not in TOLD for part in parts for read in part.read)
+    wants = any(read.intent not in TOLD_ALONE for part in parts for read in part.read)
     return wants and not any(part.unread for part in parts)
 
 
 def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | None:
     """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
     parts = _paying(clauses.read)
-    if not any(part.intent not in TOLD for part in parts):
+    if not any(part.intent not in TOLD_ALONE for part in parts):
         telling = pending or all(p.slots != Slots() or p.unresolved or p.rejected for p in parts)  # not "on my account"
         said = _told(parts) if parts and telling and not clauses.unread else None
         return said if pending or said is None else _an_order(said)
@@ -147,7 +143,7 @@ def _paying(parts: Sequence[Understood]) -> list[Understood]:
     """The parts, an account alone beside an amount as the one that pays: "Lupe. 88 dollars. Joint account."."""
     alone = [p for p in parts if p.intent is Intent.BALANCE_INQUIRY and p.route is Route.CLARIFY and p.slots.account]
     others = [p for p in parts if p not in alone]
-    told = all(p.intent in TOLD for p in others) and any(p.slots.amount is not None for p in others)
+    told = all(p.intent in TOLD_ALONE for p in others) and any(p.slots.amount is not None for p in others)
     if len(alone) != 1 or not told or any(p.slots.source or p.slots.target for p in others):
         return list(parts)
     source = replace(alone[0], intent=Intent.INFORM, slots=Slots(source=alone[0].slots.account), route=Route.FAST)
@@ -181,7 +177,7 @@ def _merged(parts: list[Understood]) -> Understood | None:
     chain: list[Understood] = []
     waiting: list[Understood] = []
     for part in parts:
-        if part.intent in TOLD:
+        if part.intent in TOLD_ALONE:
             if chain:
                 joined = joint(chain[-1], part)
                 if joined is None:

@@ -4,12 +4,10 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import Intent, Slot, SlotName, Slots, Understood
+from schemas.intent import TOLD_ALONE, Intent, Slot, SlotName, Slots, Understood
 
 OWING: Final = RuleId("intents.owing@1")
 """What is owed to someone, or asked for by them: an order's parts, and no order."""
-TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
-"""What adds to a command, or to what is pending, and is none itself."""
 _LACKING: Final = (SlotName.AMOUNT, SlotName.PAYEE)
 
 
@@ -31,7 +29,7 @@ def joint(one: Understood, two: Understood) -> Understood | None:
         return None  # "the minimum, no, a hundred"
     made = Slots(**slots)
     there = {SlotName(n) for n, slot in slots.items() if slot is not None and n in set(SlotName)}
-    if two.intent not in TOLD and any(mention.slot in there - named for mention in two.unresolved):
+    if two.intent not in TOLD_ALONE and any(mention.slot in there - named for mention in two.unresolved):
         return None  # "pay the electric bill and pay the gas bill", of which one is unknown
     further = tuple(mention for mention in two.unresolved if mention.slot not in named | there)
     if SlotName.TARGET in there:
@@ -62,13 +60,13 @@ def _fitting(one: Understood, slots: Slots) -> dict[str, Slot[object]] | None:
     if one.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}:
         others = {"bill"} if one.intent is Intent.TRANSFER_MONEY else {"payee", "target"}
         return None if others & set(given) else given
-    if one.intent not in {*TOLD, Intent.BILL_INQUIRY}:
+    if one.intent not in {*TOLD_ALONE, Intent.BILL_INQUIRY}:
         given.pop("bill", None)
     if one.intent is Intent.BALANCE_INQUIRY:
         if "source" in given:
             given["account"] = given.pop("source")
         return given if set(given) <= {"account"} else None
-    if one.intent in TOLD or (one.intent is Intent.BILL_INQUIRY and set(given) <= {"bill"}):
+    if one.intent in TOLD_ALONE or (one.intent is Intent.BILL_INQUIRY and set(given) <= {"bill"}):
         return given
     return given if not given else None
 

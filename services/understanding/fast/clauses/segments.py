@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
-from services.understanding.fast.clauses.clauses import READING, Clauses, pauses
+from schemas.intent import READING
+from services.understanding.fast.clauses.clauses import Clauses, pauses
 from services.understanding.fast.words.hearing import Hearing
 
 MAX_CUTS: Final = 8

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, Understood
+from schemas.intent import READING, Evidence, Intent, Route, Slot, Understood
 from schemas.span import SpanKind
-from services.understanding.fast.clauses.clauses import READING
 from services.understanding.fast.freeform.cued import period_of
 from services.understanding.fast.patterns.units import in_nouns
 from services.understanding.fast.words.hearing import Hearing
@@ -45,7 +44,7 @@ def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
         return found
     if hearing.grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
-    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RuleId("intents.tails@1")))
+    payee = Slot(PayeeId(match.choice), Evidence.naming(match, RuleId("intents.tails@1")))
     days = [each for each in heard.spans if each.kind is SpanKind.DATE]
     period = slots.period or (period_of(days) if len(days) == 1 else None)
     return replace(found, slots=replace(slots, payee=payee, period=period), payees=match)
@@ -54,7 +53,7 @@ def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
 def begins_behind(hearing: Hearing) -> tuple[int, ...]:
     """The units at which what is wanted may begin, behind others that ask for nothing and name no sum."""
     reading = hearing.reading
-    does, size = {hearing.grammar.symbols[name] for name in _DOES}, len(reading.words)
+    does, size = hearing.grammar.named(_DOES), len(reading.words)
     sums = {span.start for span in hearing.heard.spans if span.kind is SpanKind.MONEY}
     found: list[int] = []
     for at in range(1, min(size - _LEAST, _MOST) + 1):
@@ -70,8 +69,7 @@ def begins_behind(hearing: Hearing) -> tuple[int, ...]:
 def ends_in_order(hearing: Hearing, verbs: tuple[str, ...] = _ORDERS) -> bool:
     """Whether the utterance ends in a verb that is asked for, of sending or of `verbs`."""
     reading = hearing.reading
-    size, known = len(reading.words), hearing.grammar.symbols
-    symbols = {known[name] for name in verbs if name in known}
+    size, symbols = len(reading.words), hearing.grammar.named(verbs)
     if reading.lattice.said().isdisjoint(symbols):
         return False
     return any(e.symbol in symbols and e.end == size for at in range(size) for e in reading.lattice.edges(at))

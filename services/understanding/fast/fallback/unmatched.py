@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, partial
 from typing import Final
 
-from schemas.consent import Awaited
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
@@ -51,8 +51,6 @@ _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
 _LED_UP: Final = frozenset({"past", "conditional", "reported"})
 """Those of what may lead up to a bill that is then asked to be paid, which is a question."""
-ORDERS: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
-"""What waits, where it is an order for money."""
 
 
 class Unmatched:
@@ -110,8 +108,7 @@ class Unmatched:
 
     def _taken_back(self, words: tuple[str, ...]) -> bool:
         """Whether the last words call off what was said."""
-        scan, size = self._grammar.accounts.withdrawing.scan, len(words)
-        return self._grammar.spaced and any(edge.end == size for at in range(size) for edge in scan(words, at))
+        return self._grammar.spaced and self._grammar.accounts.withdrawing.closes(words)
 
     def _stopped(self, hearing: Hearing, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""
@@ -122,23 +119,23 @@ class Unmatched:
 
     def _settled(self, hearing: Hearing, meant: Understood) -> Understood:
         """With what was told that such an intent may have, and what is named in it that stays open."""
-        heard, reading = hearing.heard, hearing.reading
+        heard = hearing.heard
         intent, slots, route = meant.intent, meant.slots, meant.route
         if self._grammar.spaced and hearing.context.idle and intent in MONEY_MOVING and not meant.vetoes:
             slots = told(hearing, self._currency, bare=True)
         serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots()
         guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, serious)
         own = own_accounts(hearing) if not (guessed.source or guessed.target) else ()
-        mentions = unmatched(self._grammar.accounts, heard, reading.units, [(e.start, e.end) for _, e, _ in own])
+        mentions = unmatched(hearing, [(e.start, e.end) for _, e, _ in own])
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
             mentions = ()
         found = replace(meant, slots=guessed, payees=heard.payees)
         used = route is Route.EXTRACT or hearing.context.asked is SlotName.PAYEE  # by the model, or as the answer
-        unread = unknown(self._grammar.trie, heard, reading.units) if used else ()
+        unread = unknown(hearing) if used else ()
         if route is Route.EXTRACT and hearing.context.idle:
             beside = times_beside(heard, guessed) if intent in MONEY_MOVING else ()
             unread = (*unread, *bills_beside(hearing, found), *part_beside(hearing, found), *beside)
-        sure = settled(self._grammar.accounts, heard, reading.units, found, Leftover())
+        sure = settled(hearing, found, Leftover())
         left = tuple(each for each in mentions if getattr(sure.slots, each.slot.value) is None)  # no stretch of days
         return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))
 
@@ -167,7 +164,7 @@ class Unmatched:
             same = [one is not None and one.id == slots.payee.value and one.score > _SAME for one in best]
             words = [each for each, alike in zip(words, same, strict=True) if not alike]
         beside = Leftover((*words, *sums_beside(hearing, slots)))
-        return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, beside)
+        return settled(hearing, found, beside)
 
     def _other(self, hearing: Hearing, stopped: set[str]) -> bool:
         """Whether words that were not understood name a value or a part of an order, without a yes before them.
@@ -235,7 +232,7 @@ class Unmatched:
         """What is wanted in words of no template, where nothing was asked: by its cues and the caller's own things."""
         rules = self._grammar
         if loose is not None and plain(hearing, loose.slots):
-            return settled(rules.accounts, hearing.heard, hearing.reading.units, loose, Leftover())
+            return settled(hearing, loose, Leftover())
         paid = billed(hearing) if rules.spaced and not stopped - _LED_UP else None
         found = paid or carded(hearing)
         if found is None and not only_asks(hearing, stopped):

@@ -71,7 +71,7 @@ def _by_itself(hearing: Hearing, told: list[Slot[Any]]) -> bool:
     place = reading.units.covering(*places[0]) if len(places) == 1 else None
     if place is None:
         return False
-    said = {hearing.grammar.symbols[name] for name in (*_CLOSING, "person")} | {FILLER}
+    said = hearing.grammar.named((*_CLOSING, "person")) | {FILLER}
     size, reached = len(reading.words), {0}
     for at in range(size):
         if at in reached:
@@ -86,7 +86,7 @@ def barred(hearing: Hearing) -> bool:
     reading, size = hearing.reading, len(hearing.reading.words)
     if vetoes_met(hearing, 0, size) & _AGAINST:
         return True
-    verbs = {hearing.grammar.symbols[name] for name in (*_SENDING, *_PAYING)}
+    verbs = hearing.grammar.named((*_SENDING, *_PAYING))
     clauses = [clause for piece in sentences(hearing) for clause in pauses(hearing, *piece)]
     for start, end in clauses:
         told = end == size or any(
@@ -100,17 +100,18 @@ def barred(hearing: Hearing) -> bool:
 
 def _said(hearing: Hearing, names: tuple[str, ...]) -> bool:
     """Whether one of the lists or verbs is said anywhere."""
-    return not hearing.reading.lattice.said().isdisjoint(hearing.grammar.symbols[name] for name in names)
+    return not hearing.reading.lattice.said().isdisjoint(hearing.grammar.named(names))
 
 
-def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
-    """Which of the verbs ends the utterance, but for words that only plead; the longest; "" if none does."""
+def _last(hearing: Hearing, names: tuple[str, ...], size: int = 0) -> str:
+    """Which of the verbs ends the utterance, or its first `size` units, but for words that only plead; the longest."""
     reading = hearing.reading
     symbols = {hearing.grammar.symbols[name]: name for name in names}
     if reading.lattice.said().isdisjoint(symbols):
         return ""
-    closing = {hearing.grammar.symbols[name] for name in _CLOSING} | {FILLER}
-    ends, size = {len(reading.words)}, len(reading.words)
+    closing = hearing.grammar.named(_CLOSING) | {FILLER}
+    size = size or len(reading.words)
+    ends = {size}
     for at in range(size - 1, -1, -1):
         if any(edge.symbol in closing and edge.end in ends for edge in reading.lattice.edges(at)):
             ends.add(at)
@@ -122,16 +123,21 @@ def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
 
 
 def _carded(hearing: Hearing) -> Understood | None:
-    """The one card that is named, where the last words ask that it be locked, or opened again."""
-    heard, reading = hearing.heard, hearing.reading
-    verb = _last(hearing, tuple(_LOCKING))
-    nouns = hearing.nouns
-    if not verb or any(span.kind is SpanKind.MONEY for span in heard.spans):
+    """The one card that is named, where the last words ask that it be locked, or opened again.
+
+    In an earlier clause it is asked about: 「クレジットカード止めて、再発行もお願いしたいし」.
+    """
+    whole = size = len(hearing.reading.words)
+    verb, stops = _last(hearing, tuple(_LOCKING)), _STOPS
+    if not verb and hearing.context.idle:
+        size = next((end for _, end in pauses(hearing, 0, size)[:-1] if _last(hearing, tuple(_LOCKING), end)), 0)
+        verb, stops = _last(hearing, tuple(_LOCKING), size) if size else "", _STOPS - {"question"}
+    if not verb or any(span.kind is SpanKind.MONEY for span in hearing.heard.spans):
         return None
-    if vetoes_met(hearing, 0, len(reading.words)) & _STOPS:
+    if vetoes_met(hearing, 0, whole) & stops or vetoes_met(hearing, 0, size) & _STOPS:
         return None
-    found: dict[str, Slot[CardId]] = {}
-    for edge in (edge for edges in reading.phrases(nouns.trie) for edge in edges):
+    nouns, found = hearing.nouns, dict[str, Slot[CardId]]()
+    for edge in (edge for edges in hearing.reading.phrases(nouns.trie) for edge in edges if edge.end <= size):
         noun = nouns.nouns[edge.symbol]
         if noun.kind == "card" and noun.id is not None:
             found[noun.id] = Slot(CardId(noun.id), hearing.said(edge.start, edge.end, RULE))
@@ -139,8 +145,8 @@ def _carded(hearing: Hearing) -> Understood | None:
         return None
     slots = Slots(card=next(iter(found.values())))
     billing = _said(hearing, ("pay_noun", "billed"))  # 支払いを止めたい: its payments, and not the card
-    route = Route.CLARIFY if billing else Route.FAST
-    return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=heard.payees)
+    route = Route.CLARIFY if billing or size < whole else Route.FAST
+    return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=hearing.heard.payees)
 
 
 def _dropped(hearing: Hearing) -> bool:
@@ -202,7 +208,7 @@ def period_of(days: list[Span]) -> Slot[DateValue] | None:
     """The days that a list is asked of."""
     for day in days:
         if isinstance(day.value, DateValue):
-            return Slot(day.value, Evidence(day.start, day.end, day.surface, day.rule))
+            return Slot(day.value, Evidence.of(day))
     return None
 
 

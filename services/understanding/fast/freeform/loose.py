@@ -7,8 +7,8 @@ import re
 from typing import Final
 
 from schemas.intent import Annotation, Intent, Route, SlotName, Slots, Understood
-from schemas.span import Span
-from services.understanding.fast.asides.reasons import NUMBERS, PARTS, RULE, acts, bill_slot, own_bill
+from schemas.span import NUMBERS, Span
+from services.understanding.fast.asides.reasons import PARTS, RULE, acts, bill_slot, own_bill
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.patterns.units import MAX_CHARS, OUTSIDE_NUMBERS
 from services.understanding.fast.words.hearing import Hearing
@@ -72,7 +72,7 @@ def _twisted(hearing: Hearing, slots: Slots) -> bool:
 def plain(hearing: Hearing, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside an order."""
     grammar, reading = hearing.grammar, hearing.reading
-    idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
+    idle = grammar.named(_IDLE) | {FILLER}
     starts, ends = reading.units.starts, reading.units.ends
     told = [slot.evidence for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None]
     size = len(reading.words)

@@ -4,8 +4,8 @@ from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.span import MoneyValue
-from services.understanding.fast.asides.reasons import NUMBERS, VERBS, ClauseSpan, clearly_named, names_a_part
+from schemas.span import NUMBERS, MoneyValue
+from services.understanding.fast.asides.reasons import VERBS, ClauseSpan, clearly_named, names_a_part
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.freeform.loose import sent_from
@@ -18,7 +18,6 @@ _IDLE: Final = (*VERBS, "lead", "transfer_noun", "make", "funds", "own", "beside
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 _ACTS: Final = (*VERBS, "transfer_noun")
-_POSSESSIVES: Final = ("'s", "’s")
 _FOLLOW: Final = frozenset({"to", "getting"})
 """Words with which the "s" behind a payee is a verb: "emily's to have"."""
 _OF: Final = frozenset({"for", "let"})
@@ -27,7 +26,7 @@ _OF: Final = frozenset({"for", "let"})
 
 def parts(clause: ClauseSpan) -> Understood | None:
     """The transfer, or the parts of one, that the clause tells; None where a word of it is not read."""
-    amount, payee = _amount(clause), _payee(clause)
+    amount, payee = sole_amount(clause), _payee(clause)
     if (amount is None and payee is None) or vetoes_met(clause, clause.start, clause.end):
         return None
     source = _source(clause)
@@ -60,7 +59,7 @@ def _turned(clause: ClauseSpan, payee: Slot[PayeeId] | None) -> bool:
     behind = next((at for at in clause.places if reading.units.starts[at] >= payee.evidence.end), clause.end)
     acts = behind in _places(clause, _ACTS)
     follows = reading.words[behind] if behind < clause.end else ""
-    owns = clause.text.startswith(_POSSESSIVES, payee.evidence.end) and follows not in _FOLLOW
+    owns = clause.text.startswith(clause.grammar.words.possessives, payee.evidence.end) and follows not in _FOLLOW
     return acts or owns or sent_from(clause, payee.evidence.start)
 
 
@@ -77,12 +76,13 @@ def _asked_for(clause: ClauseSpan, verbs: set[int]) -> bool:
     return not verbs.isdisjoint(begins)
 
 
-def _amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
-    begin, stop = clause.points
+def sole_amount(clause: ClauseSpan) -> Slot[MoneyValue] | None:
+    """The one amount of a clause, where no other number is named in it."""
+    begin, stop = clause.points if clause.words else (0, 0)
     sums = [span for span in clause.heard.spans if span.kind in NUMBERS and begin <= span.start < stop]
     if len(sums) != 1 or not isinstance(sums[0].value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity:
         return None
-    return Slot(sums[0].value, Evidence(sums[0].start, sums[0].end, sums[0].surface, sums[0].rule))
+    return Slot(sums[0].value, Evidence.of(sums[0]))
 
 
 def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
@@ -90,7 +90,7 @@ def _payee(clause: ClauseSpan) -> Slot[PayeeId] | None:
     begin, stop = clause.points
     if match is None or match.choice is None or not (begin <= match.start and match.end <= stop):
         return None
-    return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
 
 def _source(clause: ClauseSpan) -> tuple[Slot[AccountId], range] | None:
@@ -119,7 +119,7 @@ def _twisted(clause: ClauseSpan, account: range) -> bool:
 def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
     """Whether every word is in a slot, or one that says nothing beside it."""
     grammar, reading = clause.grammar, clause.reading
-    idle = {grammar.symbols[name] for name in _IDLE} | {FILLER}
+    idle = grammar.named(_IDLE) | {FILLER}
     held = [slot.evidence for slot in (slots.amount, slots.payee, slots.source) if slot is not None]
     starts = reading.units.starts
     done = {at for at in clause.places for e in held if e.start <= starts[at] < e.end}
@@ -131,6 +131,6 @@ def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
 
 
 def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
-    symbols = {clause.grammar.symbols[name] for name in names} & clause.reading.lattice.said()
+    symbols = clause.grammar.named(names) & clause.reading.lattice.said()
     edges = (edge for at in clause.places for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
     return {edge.start for edge in edges if edge.symbol in symbols}

@@ -76,7 +76,7 @@ def _named(hearing: Hearing) -> Slot[PayeeId] | None:
     """Who was named: clearly, or, where a payee may be expected, by one payee's name letter by letter."""
     context, match, find = hearing.context, hearing.heard.payees, hearing.find_payee
     if match is not None and match.outcome is MatchOutcome.CLEAR and match.choice is not None:
-        return Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, RULE))
+        return Slot(PayeeId(match.choice), Evidence.naming(match, RULE))
     if match is None and find is not None and not hearing.grammar.spaced:
         return _in_kana(hearing) if context.asked in {SlotName.PAYEE, SlotName.AMOUNT} else None
     if find is None or not (context.confirming or context.asked is SlotName.PAYEE):
@@ -117,7 +117,7 @@ def answer(heard: Annotation, context: Context, slots: Slots) -> Understood | No
     mention: tuple[Mention, ...] = ()
     match = heard.payees
     if context.asked is SlotName.PAYEE and slots.payee is None and match is not None and match.candidates:
-        evidence = Evidence(match.start, match.end, match.heard, RULE)
+        evidence = Evidence.naming(match, RULE)
         mention = (Mention(SlotName.PAYEE, evidence),) if match.outcome is not MatchOutcome.NOBODY else ()
     if slots == Slots() and not mention:
         return None
@@ -238,7 +238,7 @@ def unread_words(hearing: Hearing) -> tuple[Evidence, ...]:
     """Words of no rule, but for an account that is said to be another's."""
     units = hearing.reading.units
     named = {units.starts[edge.start] for edge in others_accounts(hearing)}
-    return tuple(each for each in unknown(hearing.grammar.trie, hearing.heard, units) if each.start not in named)
+    return tuple(each for each in unknown(hearing) if each.start not in named)
 
 
 def _all_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:

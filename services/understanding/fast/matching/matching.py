@@ -117,7 +117,7 @@ class Matching:
             rejected=tuple(SlotName(name) for name in template.rejects),
         )
         found = owned_bill(hearing, found)
-        return settled(self._grammar.accounts, hearing.heard, hearing.reading.units, found, filling.left())
+        return settled(hearing, found, filling.left())
 
     def _route(self, intent: Intent, sure: float) -> Route:
         if intent is Intent.HUMAN_HANDOFF:

@@ -2,12 +2,11 @@
 
 from typing import Final
 
-from schemas.consent import Awaited
+from schemas.consent import ORDERS, Awaited
 from schemas.intent import Context, Intent
 from services.understanding.fast.ruleset.grammar import Template
 from services.understanding.fast.ruleset.rules import When
 
-_READ_BACK: Final = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
 NEARNESS: Final[dict[When, int]] = {
     "code": 0,
     "offered": 0,
@@ -46,11 +45,11 @@ def applies(template: Template, context: Context, *, joined: bool, further: bool
         "recent": context.recent is template.intent,
         "billed": context.recent is Intent.BILL_INQUIRY,
         "balanced": context.recent is Intent.BALANCE_INQUIRY,
-        "readback": context.terms.awaited in _READ_BACK,
-        "ordered": context.code or context.terms.awaited in _READ_BACK,
+        "readback": context.terms.awaited in ORDERS,
+        "ordered": context.code or context.terms.awaited in ORDERS,
         "alone": not (joined or further),
         "billing": context.terms.awaited is Awaited.BILL or context.terms.to == Intent.BILL_PAYMENT.value,
-        "outgoing": context.terms.awaited in _READ_BACK and context.terms.target is None,
+        "outgoing": context.terms.awaited in ORDERS and context.terms.target is None,
         "idle": context.idle,
         "locking": context.terms.awaited is Awaited.LOCK,
     }

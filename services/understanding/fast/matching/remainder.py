@@ -41,7 +41,7 @@ def bills_beside(hearing: Hearing, found: Understood) -> tuple[Evidence, ...]:
     if hearing.grammar.spaced or found.intent not in MONEY_MOVING or not (found.slots.payee or found.slots.bill):
         return ()
     nouns, words, taken = hearing.nouns, hearing.reading.words, found.slots.bill
-    edges = (edge for at in range(len(words)) for edge in nouns.trie.scan(words, at))
+    edges = nouns.trie.edges(words)
     named = [
         e
         for e in edges
@@ -77,7 +77,7 @@ def times_beside(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
     """Times behind the day of an order, which nothing else was made of: 「今日の三時までに」."""
     day = slots.date.evidence.end if slots.date is not None else len(heard.transcript.text)
     times = (s for s in heard.spans if s.kind is SpanKind.TIME and s.start >= day)
-    return tuple(Evidence(s.start, s.end, s.surface, s.rule) for s in times)
+    return tuple(Evidence.of(s) for s in times)
 
 
 def sums_beside(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
@@ -88,7 +88,7 @@ def sums_beside(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
         for s in hearing.heard.spans
         if s.kind in _SUMS and (place := units.covering(s.start, s.end)) and place[0] in taken
     ]
-    each = [Evidence(s.start, s.end, s.surface, s.rule) for s in sums]
+    each = [Evidence.of(s) for s in sums]
     return tuple(one for one in each if not in_a_slot(one, slots) and not _said(one, slots))
 
 

@@ -1,6 +1,6 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -86,6 +86,22 @@ class Trie:
     def holds(self, units: tuple[str, ...]) -> bool:
         """Whether any phrase is anywhere in the units."""
         return any(self.begins(units, at) for at in range(len(units)))
+
+    def covers(self, units: tuple[str, ...]) -> bool:
+        """Whether the units, at least one, are one phrase from the first to the last."""
+        return bool(units) and self.longest(units, 0)[0] == len(units)
+
+    def ends(self, units: tuple[str, ...], at: int, near: int) -> bool:
+        """Whether a phrase that begins at most `near` units before unit `at` ends there."""
+        return any(edge.end == at for begin in range(max(0, at - near), at) for edge in self.scan(units, begin))
+
+    def closes(self, units: tuple[str, ...], held: frozenset[int] = frozenset()) -> bool:
+        """Whether the last units are a phrase that begins in none of the `held` ones."""
+        return any(edge.end == len(units) and edge.start not in held for edge in self.edges(units))
+
+    def edges(self, units: tuple[str, ...]) -> Iterator[Edge]:
+        """Every phrase, wherever it begins."""
+        return (edge for at in range(len(units)) for edge in self.scan(units, at))
 
     def rows(self, units: tuple[str, ...]) -> list[list[Edge]]:
         """Every phrase, by the unit that it begins at."""

@@ -8,15 +8,13 @@ from typing import Any, Final
 
 from rules.load import load
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Intent, SlotName
+from schemas.intent import SlotName
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
 from services.understanding.fast.patterns.units import Units, by_character, by_word, splitter
 from services.understanding.fast.ruleset.accounts_file import AccountsFile
 from services.understanding.fast.ruleset.rules import VetoFile
 
-COUNTED: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
-"""What becomes an order, or a part of one."""
 _MAX_WORDS: Final = 4
 """Words of a limit that stand before a day."""
 _MAX_REASON: Final = 8
@@ -63,6 +61,14 @@ class Accounts:
     misheard: dict[tuple[str, ...], tuple[str, ...]]
     from_its_day: dict[str, int]
     shifting: dict[str, int]
+    as_many: str
+    month: str
+    unit: str
+    of: str
+    month_of: str
+    of_a_bill: frozenset[str]
+    of_a_day: frozenset[str]
+    as_then: tuple[str, ...]
     apiece: Trie
     every: Trie
     joined: tuple[str, ...]

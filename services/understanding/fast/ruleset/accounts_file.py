@@ -30,6 +30,14 @@ class AccountsFile(RuleFile):
     due_before: dict[str, int] = Field(default_factory=dict)  # beside that day: so many days before it
     from_its_day: dict[str, int] = Field(default_factory=dict)  # so many days from that of what was read back
     shifting: dict[str, int] = Field(default_factory=dict)  # behind a number of days: so many forward or back
+    as_many: str = ""  # between that number and them
+    month: str = ""  # in a day of a month, which is no number of days
+    unit: str = ""  # behind an amount: its currency's
+    of: str = ""  # joins what something is of to it
+    month_of: str = ""  # the same, behind a month
+    of_a_bill: frozenset[str] = frozenset()  # between a bill and the month it is for
+    of_a_day: frozenset[str] = frozenset()  # between a day and a part of it
+    as_then: tuple[str, ...] = ()  # behind a day that is over: it tells what is paid for, or how it was then
     apiece: tuple[str, ...] = ()  # each who is named gets it
     every: tuple[str, ...] = ()  # as a whole answer: all of what was asked about
     joined: tuple[str, ...] = ()  # between two bills that are both meant

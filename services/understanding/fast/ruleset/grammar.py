@@ -1,5 +1,6 @@
 """A language's grammar, compiled once: templates to one automaton, phrases to one trie."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Final
@@ -77,6 +78,10 @@ class Grammar:
     numbered: dict[str, Trie]
     confidence: ConfidenceFile
     accounts: Accounts
+
+    def named(self, names: Iterable[str]) -> frozenset[int]:
+        """The symbols of those names that this language has."""
+        return frozenset(self.symbols[name] for name in names if name in self.symbols)
 
     def units(self, text: str) -> Units:
         """A text's units in this language."""

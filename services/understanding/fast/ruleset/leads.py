@@ -7,9 +7,22 @@ from typing import Final
 
 from rules.load import RuleFile
 from schemas.ids import BillId, CardId, PayeeId, RuleId
-from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import (
+    COUNTED,
+    MONEY_MOVING,
+    TOLD_ALONE,
+    Annotation,
+    Evidence,
+    Intent,
+    Mention,
+    Route,
+    Slot,
+    SlotName,
+    Slots,
+    Understood,
+)
 from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
-from schemas.span import MoneyValue, SpanKind
+from schemas.span import DATED, MoneyValue, SpanKind
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
 from services.understanding.fast.patterns.units import Units, splitter
@@ -27,9 +40,6 @@ _OF_A_CARD: Final = (".after@", ".unlock_it@")
 """Of words that are about a card behind a clause with one: 「間違えたので戻して」 is not."""
 _DO: Final = ".after_do@"
 """Names of rules of words that only ask for it to be done."""
-_DATED: Final = frozenset({SpanKind.DATE, SpanKind.TIME})
-_TOLD: Final = frozenset({Intent.INFORM, Intent.CORRECT})
-_ORDERS: Final = MONEY_MOVING | {Intent.INFORM, Intent.CORRECT}
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
 
@@ -70,7 +80,7 @@ class Lead:
             return None
         ((id_, (first, last)),) = named.items()
         start, end = units.starts[first], units.ends[last - 1]
-        return id_, Evidence(start, end, heard.transcript.text[start:end], _RULE)
+        return id_, heard.evidence(start, end, _RULE)
 
 
 class Leads:
@@ -129,10 +139,10 @@ class Leads:
         said, cut = heard.transcript.text, units.ends[lead.end - 1]
         if found.intent in CARDS and not lead.vetoes & self._file.acts:
             return self._carded(found, lead.only("card", heard, units), said[:cut])
-        if found.intent not in _ORDERS:
+        if found.intent not in COUNTED:
             return None if found.intent in CARDS else found
         named = lead.owned.get("account") and found.slots.source is None  # it may be the one that is to pay
-        other = found.intent in _TOLD and found.slots.payee is None and self._goes_to(heard.payees, said[:cut])
+        other = found.intent in TOLD_ALONE and found.slots.payee is None and self._goes_to(heard.payees, said[:cut])
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
         billed = self._billed(found, lead.only("bill", heard, units), said, cut)
@@ -176,12 +186,12 @@ class Leads:
     def _days(self, lead: Lead, heard: Annotation, units: Units) -> Iterator[Evidence]:
         for span in heard.spans:
             place = units.covering(span.start, span.end)
-            if place is None or place[1] > lead.end or span.kind not in _DATED:
+            if place is None or place[1] > lead.end or span.kind not in DATED:
                 continue
             said = heard.transcript.text[span.start : units.ends[lead.end - 1]]
             over = said.startswith(self._file.elapsed) or span.surface in lead.accounts.now
             if not over and not lead.accounts.happens(units, place[1]):
-                yield Evidence(span.start, span.end, span.surface, span.rule)
+                yield Evidence.of(span)
 
     def _named(
         self, found: Understood, lead: Lead, heard: Annotation, units: Units, find: FindPayee | None
@@ -200,9 +210,9 @@ class Leads:
             return found
         other = _called(self._patterns.said_to_be.search(clause, match.end), find)
         if other is not None and other.candidates and other.choice != match.choice:  # two are named: which is asked
-            who = Mention(SlotName.PAYEE, Evidence(other.start, other.end, other.heard, _RULE))
+            who = Mention(SlotName.PAYEE, Evidence.naming(other, _RULE))
             return replace(found, unresolved=(*found.unresolved, who), payees=other)
-        named = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+        named = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
         missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)
         route = Route.CLARIFY if clause.startswith(self._file.itself, match.end) else found.route
         return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match, route=route)
@@ -243,8 +253,8 @@ def _told_before(found: Understood, heard: Annotation, units: Units, end: int) -
     value, clear = sums[0].value, match.outcome is MatchOutcome.CLEAR
     if not clear or not isinstance(value, MoneyValue) or len(sums[0].values) != 1 or sums[0].ambiguity is not None:
         return None
-    amount = Slot(value, Evidence(sums[0].start, sums[0].end, sums[0].surface, sums[0].rule))
-    payee = Slot(PayeeId(match.choice), Evidence(match.start, match.end, match.heard, _RULE))
+    amount = Slot(value, Evidence.of(sums[0]))
+    payee = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
     return replace(found, slots=Slots(amount=amount, payee=payee), missing=(), route=Route.CLARIFY, payees=match)
 
 
@@ -256,7 +266,7 @@ def _sums(found: Understood, heard: Annotation, cut: int) -> Iterator[Evidence]:
     for span in heard.spans:
         told = span.kind is SpanKind.MONEY and span.end <= cut
         if told and (amount is None or all(value != amount.value for value in span.values)):
-            yield Evidence(span.start, span.end, span.surface, span.rule)
+            yield Evidence.of(span)
 
 
 def wanted(before: Understood | None) -> Understood | None:

@@ -57,6 +57,13 @@ class WordsFile(RuleFile):
     being: tuple[str, ...] = ()  # behind `onto`: it does not go there
     at_number: tuple[str, ...] = ()  # four digits after one of these may be its number
     after_verbs: tuple[str, ...] = ()  # before one of these it is none: "checking my …"
+    possessives: tuple[str, ...] = ()  # make of a name an owner
+    titles: tuple[str, ...] = ()  # behind a name of one character: 健さん
+    callers: tuple[str, ...] = ()  # stand for the caller, where a clause begins
+    mine: tuple[str, ...] = ()  # the same, to whom something is done
+    for_caller: tuple[str, ...] = ()  # before one of these it leaves an order what it is
+    doers: tuple[str, ...] = ()  # before a verb: nothing is ordered with it
+    levels: tuple[str, ...] = ()  # before a sum that an account is to hold
     subjects: tuple[str, ...] = ()  # a reason begins with one
     finite: tuple[str, ...] = ()  # and holds one of these
     owing: tuple[str, ...] = ()  # with one of these it tells the sum

@@ -15,6 +15,8 @@ class SentencePatterns(RuleFile):
     """Regular expressions, told by the comments of the file; one that a language does not have matches nowhere."""
 
     title: str = ""
+    of: str = "-"
+    to_somebody: str = ""
     titled: re.Pattern[str] = _NOWHERE
     several: re.Pattern[str] = _NOWHERE
     begun: re.Pattern[str] = _NOWHERE

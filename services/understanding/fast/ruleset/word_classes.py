@@ -25,6 +25,13 @@ class WordClasses:
     at_number: frozenset[str]
     after_verbs: frozenset[str]
     sound_alike: frozenset[str]
+    possessives: tuple[str, ...]
+    titles: tuple[str, ...]
+    callers: frozenset[str]
+    mine: frozenset[str]
+    for_caller: frozenset[str]
+    doers: frozenset[str]
+    levels: frozenset[str]
     subjects: frozenset[str]
     finite: frozenset[str]
     owing: frozenset[str]
@@ -70,6 +77,8 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
     made: dict[str, Any] = {name: frozenset(getattr(words, name)) for name in _given(WordClasses)}
     made |= {
         "one": words.one,
+        "possessives": words.possessives,
+        "titles": words.titles,
         "ones": made["ones"] | _last_words(nouns),
         "joins": frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
         "noun_conjunctions": frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),

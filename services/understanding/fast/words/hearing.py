@@ -39,8 +39,7 @@ class Hearing:
     def said(self, start: int, end: int, rule: RuleId) -> Evidence:
         """The words of units `start` … `end`, as evidence by a rule."""
         units = self.reading.units
-        begin, stop = units.starts[start], units.ends[end - 1]
-        return Evidence(begin, stop, self.text[begin:stop], rule)
+        return self.heard.evidence(units.starts[start], units.ends[end - 1], rule)
 
     @property
     def nouns(self) -> CallerNouns:

@@ -10,7 +10,7 @@ from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence, Mention, Slot, SlotName, Slots
 from schemas.money import MAX_MINOR, exponent
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue
+from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue, overlap
 from services.understanding.fast.patterns.automaton import Capture
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.ruleset.accounts import Accounts
@@ -110,7 +110,7 @@ class Filling:
         beside = [
             mention.evidence
             for name, mention in self.mentions.items()
-            if (slot := self.values.get(name.value)) is not None and not _touches(slot.evidence, mention.evidence)
+            if (slot := self.values.get(name.value)) is not None and not overlap(slot.evidence, mention.evidence)
         ]
         return Leftover((*self._unread, *beside), tuple(self._dropped))
 
@@ -211,10 +211,6 @@ class Filling:
 def _alike(before: Slot[Any], after: Slot[Any] | None) -> bool:
     """Whether what was filled anew has the same value."""
     return after is not None and after is not before and bool(after.value == before.value)
-
-
-def _touches(one: Evidence, two: Evidence) -> bool:
-    return one.start < two.end and two.start < one.end
 
 
 def money_of(kind: SpanKind, value: SpanValue, currency: str) -> MoneyValue | None:

@@ -2,13 +2,15 @@
 
 import pytest
 
+from deploy.bench.cases.conversations import Turn
+from deploy.bench.cases.player import PlayTally
 from schemas.intent import Intent, Route
-from tests.unit.understanding.test_callers_en import DATA, Book, PlayTally, Turn
+from tests.harness.callers import Book
 
 
 @pytest.fixture(scope="module")
 def book() -> Book:
-    return Book(DATA / "en.yaml")
+    return Book("en")
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,15 @@
 """What the learned reader proposes to first sentences that no rule reads: what is wanted, and no money for the rest."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-import yaml
 
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.labelled import filled
 from deploy.bench.cases.player import PlayTally
 from schemas.decision import Clarify, Confirm, Decision
 from schemas.intent import Route
-from tests.unit.understanding.test_callers_en import Book, Line, _is, _order
-from tests.unit.understanding.test_callers_ja import Caller, came_out
-
-DATA = Path(__file__).parents[4] / "tests" / "data" / "callers"
-ORCHARD = yaml.load((DATA / "ja_orchard.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+from tests.harness.callers import Book, Caller, Line, came_out, comes_to, order_of, written
 
 
 def of_money(said: list[Decision]) -> bool:
@@ -28,7 +22,7 @@ class English(Book):
     """The English sentences of one file."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(DATA / "en.yaml", DATA / f"en_{name}.yaml")
+        super().__init__("en", f"en_{name}")
         self.said = self.further[name]
 
     def outcome(self, line: Line) -> str:
@@ -39,13 +33,13 @@ class English(Book):
         _, said = call.play(Turn(say=line.text))
         if set(line.right) <= {"none", "held"}:
             return "money" if of_money(said) else "quiet"
-        if any(_is(call, said, "", right) for right in line.right):
+        if any(comes_to(call, said, "", right) for right in line.right):
             return "right"
         if not any(isinstance(d, Clarify) for d in said):
             return "missed"
         fork = call.fork()
         _, then = fork.play(Turn(say="yes"))
-        return "offered" if any(_is(fork, then, _order(said), right) for right in line.right) else "missed"
+        return "offered" if any(comes_to(fork, then, order_of(said), right) for right in line.right) else "missed"
 
 
 class Japanese(Caller):
@@ -87,7 +81,7 @@ def test_english_sentences_that_were_never_learned_from() -> None:
 
 
 def test_japanese_sentences_that_were_never_learned_from() -> None:
-    caller, rows = Japanese(), list(japanese(ORCHARD))
+    caller, rows = Japanese(), list(japanese(written("ja_orchard")))
     came = [caller.outcome(*row) for row in rows]
     assert len(came) == 120
     assert came.count("money") <= 3, [row[0] for row, out in zip(rows, came, strict=True) if out == "money"]

@@ -1,0 +1,68 @@
+"""What is said again at once, or begun and said anew, where words have no spaces: 電気、電気代; 九万、九万五千円."""
+
+from itertools import pairwise
+from typing import Final
+
+from schemas.intent import COUNTED, Route, Understood
+from schemas.span import SUMS
+from services.understanding.correction.merging import said_in
+from services.understanding.correction.repair import settled
+from services.understanding.correction.said import Said
+
+_PAIR: Final = 2
+_BEGUN: Final = 2
+"""Characters of an amount that was begun and is said anew, at least."""
+_MOST_AGAIN: Final = 5
+"""Words said again at once that are left out of a sentence by turns: each more doubles how many sentences are tried."""
+
+
+def restarted(said: Said, whole: Understood) -> Understood | None:
+    """The meaning without the first of what is said again; None where all was understood with it."""
+    if whole.intent in COUNTED and settled(whole):
+        return None
+    return _once(said) or _anew(said)
+
+
+def without_syllables(said: Said, whole: Understood) -> Understood | None:
+    """The meaning without syllables of a word only begun: 妹にご、六千円."""
+    text = said.text
+    for begun in said.rules.patterns.begun.finditer(text):
+        start, end = begun.span(1)
+        if not any(each.start < end and start < each.end for each in whole.unread):
+            continue
+        found = said_in(said.again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.intent in COUNTED and found.rule is not None and not found.unread:
+            return found
+    return None
+
+
+def _once(said: Said) -> Understood | None:
+    """The meaning without what is said again at once, whole or with more behind it: 電気、電気代."""
+    text, units, rules = said.text, said.units, said.rules
+    again_at_once = (*rules.patterns.again.finditer(text), *rules.patterns.doubled.finditer(text))
+    for twice in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
+        start, end = twice.span()
+        inside = any(span.start < end and start < span.end for span in said.heard.spans)
+        place = units.covering(*twice.span("word"))
+        if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
+            continue
+        found = said_in(said.again(text[:start] + "、" * (end - start) + text[end:]), text)
+        if found.rule is not None and found.route is Route.FAST and found.consent is None:
+            return found
+    return None
+
+
+def _anew(said: Said) -> Understood | None:
+    """The meaning without the beginning of an amount that is said anew and whole: 九万、九万五千円."""
+    text, rules = said.text, said.rules
+    sums = [span for span in said.heard.spans if span.kind in SUMS]
+    for one, two in pairwise(sums if len(sums) == _PAIR else ()):
+        begun = one.surface.removesuffix(rules.accounts.unit)
+        units = rules.units(text[one.end : two.start]).words
+        hesitates = not units or rules.accounts.hesitations.covers(units)
+        if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:
+            continue
+        found = said_in(said.again(text[: one.start] + "、" * (two.start - one.start) + text[two.start :]), text)
+        if found.rule is not None and found.route is Route.FAST and found.consent is None:
+            return found
+    return None
