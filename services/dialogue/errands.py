@@ -29,6 +29,7 @@ from services.dialogue.names import (
     card,
     card_name,
     day_name,
+    payee_at_bank,
     payee_name,
     payee_told_apart,
     reply,
@@ -142,7 +143,9 @@ def result(event: ActionDone, facts: Facts) -> Reply:
             rows = event.transactions[told : told + dialogue_rules().transactions_listed]
             return _transactions(rows, facts, earlier=told > 0)
         case ReadPayees(found):
-            names: tuple[ReplyParam, ...] = tuple(payee_told_apart(facts, p, found) for p in found)
+            names = tuple(payee_told_apart(facts, p, found) for p in found)
+            if len(names) == 1:  # of one it may be asked where the account is
+                names = (payee_at_bank(facts, found[0], names[0]),)
             return reply("payees.found", payees=names) if names else reply("payees.none")
         case LockCard():
             return _card("card.locked", event.card, facts)

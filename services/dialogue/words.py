@@ -7,6 +7,7 @@ from schemas.decision import Answer, Clarify
 from schemas.extraction import Extraction, Fallback
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Understood
+from services.dialogue.advance import advance
 from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, command, queued
 from services.dialogue.events import Facts, UserUtterance
@@ -14,9 +15,9 @@ from services.dialogue.names import reply
 from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
-from services.dialogue.resume import come_back, dropped, offer_person, to_a_person
+from services.dialogue.resume import come_back, dropped, going_on, offer_person, to_a_person
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import ordered
+from services.dialogue.tasks import ordered, task_of
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
@@ -37,6 +38,8 @@ def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step
 def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     state = state.keeping(replace(state.memory, patience=0))
     if heard.intent is Intent.QNA or heard.route is Route.QNA:
+        if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
+            return _asked_beside(state, text, heard.then, facts)
         return _open_question(state, _in_full(state, text, heard, facts), facts)
     if heard.intent is None and _REPEATED in heard.vetoes and state.task is None:
         return offered_once(state, heard, facts)
@@ -60,6 +63,16 @@ def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
     """Answer from the documents, then come back; a read-back that was left has to be read again before a yes."""
     state, pending = come_back(state.keeping(state.memory.missed(0)), facts)
     return state, Answer(text, pending)
+
+
+def _asked_beside(state: DialogueState, text: str, order: Understood, facts: Facts) -> Step:
+    """Answer from the documents, and come to the order that was said with the question: it is read back after a yes."""
+    task = task_of(order, dialogue_rules().choices)
+    after, decision = advance(state.memory, task, facts)
+    if isinstance(decision, Clarify):
+        return after, Answer(text, decision.reply)
+    after, offer = going_on(state, task)
+    return after, Answer(text, offer)
 
 
 def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: PLR0911 - one return an act

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_first, then_paid
-from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller
+from services.understanding.clarification.asked_first import asked_besides, asked_first, then_paid
+from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller, paid_before
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
@@ -64,6 +64,7 @@ _LOOKS: Final = (
     _Look(_ELSE, swapped),
     _Look(_ELSE, superseded),
     _Look(_ELSE, asked_first),
+    _Look(_ELSE, asked_besides),
     # An order in words that sound like what was said.
     _Look(_ELSE, misheard),
     # Two values of which one is meant; several payees in a row.
@@ -89,6 +90,7 @@ _LOOKS: Final = (
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
     _Look(_THEN, then_paid, in_turn),
     _Look(_THEN, for_its_bill, bills_besides),
+    _Look(_THEN, paid_before),
     _Look(_THEN, days_of_each),
     # An order that is only spoken of, or to whoever sends the caller a bill.
     _Look(_THEN, mentioned, of_its_biller),

@@ -5,9 +5,11 @@ from typing import Final
 
 from schemas.span import Ambiguity, SpanKind
 from services.normalization import calendar
-from services.normalization.numbers import number
+from services.normalization.numbers import marked, number
 from services.normalization.scan import Match, Scan, dated, no_such_day
 
+_NO_DAY: Final = 100
+"""Numbers from here on are no days, not even such as no month has."""
 _TENS: Final = (10, 20, 30)
 _YEARS: Final = range(1800, 2200)
 
@@ -37,13 +39,7 @@ def find_suffixed(scan: Scan, at: int) -> Match | None:
 
 
 def _marked(scan: Scan, at: int, suffix: str) -> tuple[int, int] | None:
-    """A whole number and its mark."""
-    if scan.words[at].of:
-        at += 1
-    found = number(scan, at)
-    if found is None or found.whole is None or found.value < 0 or scan.words[found.end].suffix != suffix:
-        return None
-    return found.whole, found.end + 1
+    return marked(scan, at + 1 if scan.words[at].of else at, suffix)
 
 
 def _period_part(scan: Scan, parts: _Parts) -> bool:
@@ -90,7 +86,7 @@ def _day(scan: Scan, parts: _Parts) -> None:
         parts.day, parts.end = named, start + 1
         return
     found = _marked(scan, parts.end, "day") or _tens_and_first(scan, parts.end)
-    if found is not None and 1 <= found[0] <= 31:  # noqa: PLR2004 - the longest month
+    if found is not None and 1 <= found[0] < _NO_DAY:
         parts.day, parts.end = found
 
 
@@ -129,6 +125,8 @@ def _without_year(scan: Scan, at: int, parts: _Parts) -> Match | None:
         return None
     if parts.month is None:
         days, rule = calendar.around_month(today, parts.day or 0), "dates.day_alone"
+        if not days:
+            return no_such_day(at, parts.end, calendar.period(today, "month", 0))
     elif parts.day is None:
         return _whole_month(at, parts.end, today.year, parts.month)
     else:

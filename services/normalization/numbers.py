@@ -24,6 +24,14 @@ def number(scan: Scan, at: int) -> Number | None:
     return scan.numbers[at]
 
 
+def marked(scan: Scan, at: int, suffix: str) -> tuple[int, int] | None:
+    """A whole number with its mark, and where that ends: 三時, 五月."""
+    found = number(scan, at)
+    if found is None or found.whole is None or found.value < 0 or scan.words[found.end].suffix != suffix:
+        return None
+    return found.whole, found.end + 1
+
+
 def _bounded(found: Number | None) -> Number | None:
     return None if found is None or abs(found.value) >= MAX_VALUE else found
 

@@ -6,7 +6,7 @@ from typing import Final
 from schemas.span import SpanKind, TimeValue
 from services.normalization.cardinals import TEN, atom, spoken_pair
 from services.normalization.clock import HALF_DAY, SIXTY, Moment, in_half, moved, timed
-from services.normalization.numbers import number
+from services.normalization.numbers import marked
 from services.normalization.numerals import Numeral
 from services.normalization.scan import Match, Scan
 
@@ -231,13 +231,7 @@ def _around(scan: Scan, noon: Moment) -> tuple[Moment, str]:
 
 
 def _marked(scan: Scan, at: int, suffix: str) -> tuple[int, int] | None:
-    """A whole number and its mark."""
-    if not scan.quantity(at):
-        return None
-    found = number(scan, at)
-    if found is None or found.whole is None or found.value < 0 or scan.words[found.end].suffix != suffix:
-        return None
-    return found.whole, found.end + 1
+    return marked(scan, at, suffix) if scan.quantity(at) else None
 
 
 def _window(scan: Scan, at: int) -> Match | None:

@@ -44,7 +44,15 @@ def _anybody(name: str) -> bool:
     rules = japanese_finder()
     if f"{name}{_OF}" in rules.own or name in rules.no_owners or name in rules.own_kana:
         return False
+    if _fillers().fullmatch(f"{name}{_OF}"):  # 「えーとあの妹」
+        return False
     return not has_kanji(name) or bool(kanji.readings(name, {}))
+
+
+@lru_cache(maxsize=1)
+def _fillers() -> re.Pattern[str]:
+    """Words that belong to no name."""
+    return re.compile(f"(?:{'|'.join(map(re.escape, japanese_finder().carriers))})+")
 
 
 @lru_cache(maxsize=1)

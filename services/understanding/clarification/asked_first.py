@@ -1,7 +1,8 @@
 """A question behind an order that it interrupts: "send ann thirty dollars, wait, how much do I have".
 
 It is answered first, and the order waits: nothing is read back until the caller says to go on. Behind a question about
-a bill that one may be ordered to be paid: "how much is the phone bill and pay it".
+a bill that one may be ordered to be paid: "how much is the phone bill and pay it". What the documents answer leaves an
+order said before it as it is: "send ann thirty dollars, and is there a fee".
 """
 
 from collections.abc import Iterator
@@ -12,11 +13,16 @@ from schemas.ids import BillId
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import Cut, announced_cuts
 from services.understanding.correction.said import Said
+from services.understanding.fast.asides.vetoes import vetoes_met
 
 MAX_CUTS: Final = 3
 """Places at which one utterance is cut."""
 _MOST: Final = 3
 """Units of a word that joins two commands, at most."""
+_ASKING: Final = frozenset({"question", "how", "whether"})
+"""Vetoes of a question that is about an order, and no part of it."""
+_MOST_PARTS: Final = 6
+"""Places at which an order may end before a question."""
 _PRONOUN: Final = "pronoun"
 _OF_IT: Final = ".that_asked"
 """In the rules of what is ordered of the bill that was asked about."""
@@ -42,6 +48,45 @@ def asked_first(said: Said, found: Understood) -> Understood | None:
                 rule = rules.accounts.rule("asked_first")
                 return replace(asked, then=order, rule=rule)
     return None
+
+
+def asked_besides(said: Said, found: Understood) -> Understood | None:
+    """What the documents answer, with the order that is said before it; None where the question tells a part of one."""
+    context, units = said.context, said.units
+    if not context.idle or context.code or found.route is not Route.QNA or found.then is not None:
+        return None
+    for end, start in _parts(said)[:_MOST_PARTS]:
+        if not _only_asks(said, start):
+            continue
+        order, asked = said.look(0, end, context), said.look(units.starts[start], len(said.text), context)
+        sure = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        told = order.slots != Slots() and not (order.then or order.unread)
+        if sure and told and asked.route is Route.QNA and asked.payees is None and asked.then is None:
+            return replace(found, then=order)
+    return None
+
+
+def _only_asks(said: Said, start: int) -> bool:
+    """Whether the words from a unit on name no value of an order, nothing of the caller's and no condition."""
+    hearing, size = said.hearing, len(said.units.words)
+    names = any(span.start >= said.units.starts[start] for span in said.heard.spans)
+    rows = hearing.reading.phrases(hearing.nouns.trie)[start:]
+    owns = any(hearing.nouns.nouns[edge.symbol].id for row in rows for edge in row)
+    return not names and not owns and vetoes_met(hearing, start, size) <= _ASKING
+
+
+def _parts(said: Said) -> list[tuple[int, int]]:
+    """Where what is said before a mark, a word that joins or a clause's end ends; the unit at which more begins."""
+    units, rules = said.units, said.rules
+    led = set(rules.leads.ends(said.text, units, ())) if rules.leads is not None else set()
+    found: list[tuple[int, int]] = []
+    for at in range(1, len(units.words)):
+        if at in led or said.text[units.ends[at - 1] : units.starts[at]].strip():
+            found.append((units.ends[at - 1], at))
+        joint = rules.phrases.conjunctions.longest(units.words, at)[0]
+        if at < joint < len(units.words):
+            found.append((units.ends[at - 1], joint))
+    return found
 
 
 def then_paid(said: Said, found: Understood) -> Understood | None:

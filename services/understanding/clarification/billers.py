@@ -4,11 +4,13 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.banking import Bill
-from schemas.ids import RuleId
+from schemas.ids import BillId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.freeform.loose import plain
+from services.understanding.fast.patterns.lattice import FILLER
+from services.understanding.fast.words.hearing import Hearing
 
 _BESIDE: Final = RuleId("intents.bills_besides@1")
 
@@ -66,6 +68,31 @@ def bills_besides(said: Said, found: Understood) -> Understood | None:
         one for one in told if one.start > bill.evidence.end and one.surface not in {e.surface for e in found.unread}
     )
     return replace(found, unread=(*found.unread, *unread[:1])) if unread else None
+
+
+def paid_before(said: Said, found: Understood) -> Understood | None:
+    """A bill before an order, behind which a word joins two wishes: 「電気代、あと妹に一万円」 is no note of it."""
+    if said.rules.spaced or not said.context.idle or found.intent is not Intent.TRANSFER_MONEY or found.then:
+        return None
+    hearing, conjunctions = said.hearing, said.rules.phrases.conjunctions
+    reading, nouns = hearing.reading, hearing.nouns
+    for edge in reading.phrases(nouns.trie)[_begins(hearing)]:
+        bill, joint = nouns.nouns[edge.symbol], conjunctions.longest(reading.words, edge.end)[0]
+        if bill.kind != "bill" or bill.id is None or not edge.end < joint < len(reading.words):
+            continue
+        order = said.look(reading.units.starts[joint], len(said.text), said.context)
+        if order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and not (order.missing or order.then):
+            slots = Slots(bill=Slot(BillId(bill.id), hearing.said(edge.start, edge.end, _BESIDE)))
+            return Understood(Intent.BILL_PAYMENT, slots, (), Route.FAST, order.confidence, _BESIDE, then=order)
+    return None
+
+
+def _begins(hearing: Hearing) -> int:
+    """The unit at which more begins than words that say nothing."""
+    at, edges = 0, hearing.reading.lattice.edges
+    while (end := max((e.end for e in edges(at) if e.symbol == FILLER), default=at)) > at:
+        at = end
+    return min(at, len(hearing.reading.words) - 1)
 
 
 def _within(slots: Slots, bill: Bill) -> bool:

@@ -5,6 +5,7 @@
 
 from dataclasses import replace
 from datetime import date
+from itertools import pairwise
 from typing import Any, Final
 
 from schemas.intent import MONEY_MOVING, Route, Slot, SlotName, Understood
@@ -17,6 +18,9 @@ _SHORT: Final = (".and_to@", ".and_bill@")
 _OF_ALL: Final = ".correct.all@"
 """The rule of what corrects all orders, whether said behind them or to a read-back."""
 _SHARED: Final = ("date", "source")
+_ENDS: Final = frozenset("。.!！?？")
+_JOINED: Final = 2
+"""Characters between two orders of one verb, at most: と、 or も、."""
 
 
 def in_turn(said: Said, found: Understood) -> Understood | None:
@@ -29,7 +33,7 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
         return None
     words = f" {' '.join(said.units.words)} "
     now = any(f" {word} " in words for word in said.rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
-    made = [order if now else _with(order, orders, at) for at, order in enumerate(orders)]
+    made = orders if now else [_with(said, orders, at) for at in range(len(orders))]
     made = [_on_its_day(order, at, orders, said.today) for at, order in enumerate(made)]
     again = one_after_another(made)
     return again if again != found else None
@@ -63,22 +67,38 @@ def _given(order: Understood, told: dict[str, Any]) -> Understood:
     return replace(order, slots=replace(order.slots, **told))
 
 
-def _with(order: Understood, orders: list[Understood], at: int) -> Understood:
-    """The order with what the last one has, which leans on it, where none before that has such a thing itself."""
-    *before, last = orders
-    short = all(any(rule in (each.rule or "") for rule in _SHORT) for each in orders[at + 1 :])
-    if order is last or not short:
-        return order
-    given = {
-        name: getattr(last.slots, name)
-        for name in _SHARED
-        if all(getattr(each.slots, name) is None for each in before) and getattr(last.slots, name) is not None
-    }
-    if "date" in given and not _amid(last):
-        del given["date"]  # "20 to kate, and on friday 30 to dave"
-    if order.slots.target is not None and "source" in given and order.slots.target.value == given["source"].value:
-        del given["source"]
-    return _given(order, given)
+def _with(said: Said, orders: list[Understood], at: int) -> Understood:
+    """The order with what stands before the first one or behind the last, where one verb is of both."""
+    order, given = orders[at], dict[str, Any]()
+    for owner, told in ((0, orders[: at + 1]), (len(orders) - 1, orders[at:])):
+        for name in _SHARED if owner != at and _of_one_verb(said, told) else ():
+            slot = getattr(orders[owner].slots, name)
+            edge = _amid(orders[owner], name) is (owner > 0)  # not "20 to kate, and on friday 30 to dave"
+            others = any(getattr(each.slots, name) is not None for each in orders if each is not orders[owner])
+            if slot is not None and edge and not others and not _to_itself(order, slot):
+                given[name] = slot
+    return _given(order, given) if given else order
+
+
+def _of_one_verb(said: Said, orders: list[Understood]) -> bool:
+    """Whether the orders lean on one verb: "20 to kate and 30 to dave", 妹に千円と大家さんに二千円."""
+    places = [[slot.evidence for slot in values(each.slots).values()] for each in orders]
+    gaps = [(max(e.end for e in one), min(e.start for e in two)) for one, two in pairwise(places) if one and two]
+    if not said.rules.spaced:
+        near = all(0 <= begin - end <= _JOINED and not _ENDS.intersection(said.text[end:begin]) for end, begin in gaps)
+        return near and len({each.intent for each in orders}) == 1
+    short = all(any(rule in (each.rule or "") for rule in _SHORT) for each in orders[1:])
+    return short and not any(_sends(said, *gap) for gap in gaps)
+
+
+def _sends(said: Said, end: int, begin: int) -> bool:
+    """Whether there is a verb between two places: "and send"."""
+    grammar, words = said.rules, said.rules.units(said.text[end:begin]).words
+    return any(e.symbol == grammar.symbols["sends"] for at in range(len(words)) for e in grammar.trie.scan(words, at))
+
+
+def _to_itself(order: Understood, source: Slot[Any]) -> bool:
+    return order.slots.target is not None and order.slots.target.value == source.value
 
 
 def _on_its_day(order: Understood, at: int, orders: list[Understood], today: date) -> Understood:
@@ -100,7 +120,7 @@ def _names(order: Understood, day: Slot[DateValue]) -> bool:
     return any(m.slot is SlotName.DATE and m.evidence == day.evidence for m in order.unresolved)
 
 
-def _amid(order: Understood) -> bool:
-    """Whether its day stands behind something else of it: "send ten to ann tomorrow", not "tomorrow send ten"."""
-    day = order.slots.date
-    return day is not None and any(slot.evidence.end <= day.evidence.start for slot in values(order.slots).values())
+def _amid(order: Understood, name: str = "date") -> bool:
+    """Whether its day, or its account, stands behind something else of it: "send ten to ann tomorrow"."""
+    told: Slot[Any] | None = getattr(order.slots, name)
+    return told is not None and any(slot.evidence.end <= told.evidence.start for slot in values(order.slots).values())

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, Intent, Route, Understood
-from services.understanding.correction.cuts import PAUSES, announced_cuts, ends_in
+from services.understanding.correction.cuts import PAUSES, announced_cuts
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar
@@ -31,7 +31,8 @@ _HARMLESS: Final = frozenset({"past", "negation"})
 def unsettled(said: Said, found: Understood) -> Understood | None:
     """An offer of what was ordered; None where nothing was, or something is asked."""
     rules, context = said.rules, said.context
-    called_off = rules.spaced and ends_in(said, rules.accounts.withdrawing)  # "i was going to pay it but never mind"
+    words = said.units.words
+    called_off = rules.spaced and rules.accounts.withdrawing.closes(words)  # "i was going to pay it but never mind"
     if context.idle and found.route is not Route.FAST and called_off:
         return Understood(
             Intent.DENY, route=Route.FAST, confidence=1.0, rule=rules.accounts.rule("unsettled"), payees=found.payees

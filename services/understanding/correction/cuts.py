@@ -41,12 +41,6 @@ def held_units(said: Said, kinds: Collection[SpanKind] = tuple(SpanKind)) -> fro
     return frozenset(at for place in places if place is not None for at in range(*place))
 
 
-def ends_in(said: Said, marks: Trie, held: frozenset[int] = frozenset()) -> bool:
-    """Whether the last words are one of `marks` that begins in none of the `held` units."""
-    words = said.units.words
-    return any(edge.end == len(words) and edge.start not in held for edge in marks.edges(words))
-
-
 def announced_cuts(said: Said) -> Iterator[Cut]:
     """Every place with words before and behind the words that announce something anew."""
     rules, units, marks = said.rules, said.units, said.rules.accounts

@@ -8,7 +8,7 @@ from typing import Any, Final
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Route, Slot, Understood
 from schemas.span import NUMBERS, Span, SpanKind
-from services.understanding.correction.cuts import Cut, ends_in, held_units
+from services.understanding.correction.cuts import Cut, held_units
 from services.understanding.correction.merging import kinds, merged, parts_a_value, same, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
@@ -106,12 +106,12 @@ def instead(parts: SelfRepair) -> Understood | None:
 
 def called_off(parts: SelfRepair) -> bool:
     """Whether the last words want nothing of it any more: "… to ann, no, to bob, forget it"."""
-    return ends_in(parts.said, parts.rules.accounts.withdrawing)
+    return parts.rules.accounts.withdrawing.closes(parts.said.units.words)
 
 
 def put_off(parts: SelfRepair) -> bool:
     """Whether it ends in words for a time that is no day: "no, sixty to ann later"."""
-    return ends_in(parts.said, parts.rules.accounts.times, held_units(parts.said))
+    return parts.rules.accounts.times.closes(parts.said.units.words, held_units(parts.said))
 
 
 def unsure(found: Understood) -> Understood:

@@ -32,26 +32,12 @@ def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
     paying = one.intent is Intent.BILL_PAYMENT and two.intent is Intent.TRANSFER_MONEY and "goes_to" not in later
     if two.intent in MONEY_MOVING and one.intent in MONEY_MOVING and one.intent is not two.intent and not paying:
         return two
-    kept = {name: slot for name, slot in values(one.slots).items() if kind(name) not in later}
-    if (
-        "bill" in later
-        and "goes_to" not in later
-        and {"payee", "target"} & kept.keys()
-        and "bill" not in values(one.slots)
-    ):
-        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # a bill instead of a transfer
-        one = replace(one, missing=())
-    if one.intent is Intent.BILL_PAYMENT and "bill" in kept and "goes_to" in later and "bill" not in later:
-        kept = {name: slot for name, slot in kept.items() if name in _OF_ANY}  # somebody instead of a bill
-        one = replace(one, intent=Intent.TRANSFER_MONEY, missing=() if "amount" in later else (SlotName.AMOUNT,))
+    one, kept = _kept(one, later)
     slots = Slots(**(kept | values(two.slots)))
     unresolved = (*(m for m in one.unresolved if kind(m.slot.value) not in later), *two.unresolved)
     there = {name for name in Slots.__slots__ if getattr(slots, name) is not None}
     named = {kind(name) for name in there}
-    money = next((part for part in (two, one) if part.intent in MONEY_MOVING), two)
-    lacking = dict.fromkeys((*one.missing, *two.missing)) if money.intent in MONEY_MOVING else {}
-    if "bill" in there and not {"payee", "target"} & there and money.intent is Intent.TRANSFER_MONEY:
-        money, lacking = replace(money, intent=Intent.BILL_PAYMENT), {}  # 払って is said of bills and of people
+    money, lacking = _ordered(one, two, there)
     routes = [part.route for part in (one, two) if part.route is not Route.FAST]
     return replace(
         money,
@@ -65,6 +51,28 @@ def merged(one: Understood, two: Understood, rule: RuleId) -> Understood:
         rejected=tuple(slot for slot in dict.fromkeys((*one.rejected, *two.rejected)) if slot.value not in there),
         unread=(*one.unread, *two.unread),
     )
+
+
+def _kept(one: Understood, later: set[str]) -> tuple[Understood, dict[str, Slot[Any]]]:
+    """The earlier part as what it is without what is said of `later`, and its slots that stay."""
+    said = values(one.slots)
+    kept = {name: slot for name, slot in said.items() if kind(name) not in later}
+    of_any = {name: slot for name, slot in kept.items() if name in _OF_ANY}
+    if "bill" in later and "goes_to" not in later and {"payee", "target"} & kept.keys() and "bill" not in said:
+        return replace(one, missing=()), of_any  # a bill instead of a transfer
+    if one.intent is Intent.BILL_PAYMENT and "bill" in kept and "goes_to" in later and "bill" not in later:
+        missing = () if "amount" in later else (SlotName.AMOUNT,)
+        return replace(one, intent=Intent.TRANSFER_MONEY, missing=missing), of_any  # somebody instead of a bill
+    return one, kept
+
+
+def _ordered(one: Understood, two: Understood, there: set[str]) -> tuple[Understood, tuple[SlotName, ...]]:
+    """The part that tells what is done with money, and what the two of them lack for it."""
+    money = next((part for part in (two, one) if part.intent in MONEY_MOVING), two)
+    if "bill" in there and not {"payee", "target"} & there and money.intent is Intent.TRANSFER_MONEY:
+        return replace(money, intent=Intent.BILL_PAYMENT), ()  # 払って is said of bills and of people
+    lacking = (*one.missing, *two.missing) if money.intent in MONEY_MOVING else ()
+    return money, tuple(dict.fromkeys(lacking))
 
 
 def values(slots: Slots) -> dict[str, Slot[Any]]:

@@ -23,14 +23,15 @@ def no_second_order(said: Said, whole: Understood) -> Understood | None:
 
 
 def _said_twice(said: Said, whole: Understood) -> Understood | None:
-    """An amount alone after an order for another one is no second order: it is asked which is meant."""
+    """Another amount alone, or begun anew for the same one, is no second order: it is asked which is meant."""
     first, then = whole.slots.amount, whole.then
     if whole.intent not in COUNTED or first is None or then is None or then.intent not in COUNTED:
         return None
     second = then.slots.amount
     if set(values(then.slots)) == {"portion"} and whole.slots.bill is not None:
         return replace(whole, slots=replace(whole.slots, portion=then.slots.portion), then=then.then)
-    if second is None or set(values(then.slots)) != {"amount"} or same(first, second):
+    alone = set(values(then.slots)) == {"amount"} or _begun_anew(said, whole, then)
+    if second is None or not alone or same(first, second):
         return None
     named = [mention.evidence for mention in then.unresolved if not _hesitates(said.rules, mention.evidence.surface)]
     rules, text = said.rules, said.text
@@ -40,6 +41,17 @@ def _said_twice(said: Said, whole: Understood) -> Understood | None:
         return None  # 「、健に五千円」: one of two who are called so
     both = replace(first, readings=(*first.readings, second.value))
     return replace(whole, slots=replace(whole.slots, amount=both), then=then.then, unread=(*whole.unread, *named))
+
+
+def _begun_anew(said: Said, whole: Understood, then: Understood) -> bool:
+    """Whether an order without a verb is begun again for the same payee: 「妹に八千とんで、妹に九千円送って」."""
+    one, two, endings = whole.slots.payee, then.slots.payee, said.rules.endings
+    if endings is None or one is None or two is None or not same(one, two):
+        return False
+    words = said.rules.units(said.text[one.evidence.end : two.evidence.start]).words
+    joins = said.rules.phrases.conjunctions.ends(words, len(words), len(words))
+    ordered = any(edge.end > at + 1 for at in range(len(words)) for edge in endings.edges(words, at))
+    return not joins and not ordered and {*values(whole.slots), *values(then.slots)} == {"amount", "payee"}
 
 
 def _another(rules: Grammar, between: str, behind: str) -> bool:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.consent import Terms
-from schemas.intent import COUNTED, TOLD_ALONE, Context, Intent, Mention, Route, SlotName, Understood
-from schemas.span import NUMBERS
+from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Context, Intent, Mention, Route, SlotName, Understood
+from schemas.span import NUMBERS, SpanKind
 from services.understanding.correction.amounts import points
 from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts
 from services.understanding.correction.days import another_day
@@ -22,7 +22,7 @@ from services.understanding.correction.later import (
     refused,
     unsure,
 )
-from services.understanding.correction.merging import merged, same, values
+from services.understanding.correction.merging import kinds, merged, same, values
 from services.understanding.correction.no_second import no_second_order
 from services.understanding.correction.numbers import another_currency, another_number
 from services.understanding.correction.said import Said
@@ -83,7 +83,7 @@ def _corrected(parts: SelfRepair) -> Understood | None:
         return None
     if not cut.denies:
         two = parts.read(cut.start, cut.stop) or parts.read(cut.mark, len(text))
-    if _among_three(parts, two):
+    if _among_three(parts, two) or _passes_over(parts, two):
         return None
     if two is None or two.then is not None or (two.unread and two.rule == TOLD):
         return instead(parts) or beside_words(parts)
@@ -102,6 +102,13 @@ def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
         return False
     sums = [s for s in parts.said.heard.spans if s.kind in NUMBERS and s.end <= parts.cut.end]
     return len({s.surface for s in sums if not points(parts.said, s)}) > 1
+
+
+def _passes_over(parts: SelfRepair, two: Understood | None) -> bool:
+    """Whether an order leaves out a sum that is said in it: 「やっぱり二万、二万円でいいかな、送って」."""
+    if two is None or parts.rules.spaced or two.intent not in MONEY_MOVING or "amount" in kinds(two):
+        return False
+    return any(span.kind is SpanKind.MONEY and span.start >= parts.cut.start for span in parts.said.heard.spans)
 
 
 def _another_of_the_name(found: Understood, one: Understood, two: Understood) -> Understood:

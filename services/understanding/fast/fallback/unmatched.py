@@ -108,8 +108,7 @@ class Unmatched:
 
     def _taken_back(self, words: tuple[str, ...]) -> bool:
         """Whether the last words call off what was said."""
-        scan, size = self._grammar.accounts.withdrawing.scan, len(words)
-        return self._grammar.spaced and any(edge.end == size for at in range(size) for edge in scan(words, at))
+        return self._grammar.spaced and self._grammar.accounts.withdrawing.closes(words)
 
     def _stopped(self, hearing: Hearing, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""

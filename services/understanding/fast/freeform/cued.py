@@ -32,8 +32,7 @@ _LOCKING: Final = {
 _ORDERING: Final = ("transfer_do", "give_do", "pay_do")
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
-_ASKS: Final = ("?", "？", "か")
-_ONTO: Final = frozenset({"に", "へ"})
+_ASKS: Final = ("?", "？")
 _LAST: Final = 16
 """Units from the end at which a goodbye begins, at most."""
 
@@ -77,7 +76,7 @@ def _by_itself(hearing: Hearing, told: list[Slot[Any]]) -> bool:
         if at in reached:
             reached |= {place[1]} if at == place[0] else set()
             reached |= {edge.end for edge in reading.lattice.edges(at) if edge.symbol in said}
-            reached |= {at + 1} if at >= place[1] and reading.words[at] in _ONTO else set()
+            reached |= {at + 1} if at >= place[1] and reading.words[at] in hearing.grammar.words.reaching else set()
     return size in reached
 
 
@@ -103,14 +102,15 @@ def _said(hearing: Hearing, names: tuple[str, ...]) -> bool:
     return not hearing.reading.lattice.said().isdisjoint(hearing.grammar.named(names))
 
 
-def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
-    """Which of the verbs ends the utterance, but for words that only plead; the longest; "" if none does."""
+def _last(hearing: Hearing, names: tuple[str, ...], size: int = 0) -> str:
+    """Which of the verbs ends the utterance, or its first `size` units, but for words that only plead; the longest."""
     reading = hearing.reading
     symbols = {hearing.grammar.symbols[name]: name for name in names}
     if reading.lattice.said().isdisjoint(symbols):
         return ""
     closing = hearing.grammar.named(_CLOSING) | {FILLER}
-    ends, size = {len(reading.words)}, len(reading.words)
+    size = size or len(reading.words)
+    ends = {size}
     for at in range(size - 1, -1, -1):
         if any(edge.symbol in closing and edge.end in ends for edge in reading.lattice.edges(at)):
             ends.add(at)
@@ -122,16 +122,21 @@ def _last(hearing: Hearing, names: tuple[str, ...]) -> str:
 
 
 def _carded(hearing: Hearing) -> Understood | None:
-    """The one card that is named, where the last words ask that it be locked, or opened again."""
-    heard, reading = hearing.heard, hearing.reading
-    verb = _last(hearing, tuple(_LOCKING))
-    nouns = hearing.nouns
-    if not verb or any(span.kind is SpanKind.MONEY for span in heard.spans):
+    """The one card that is named, where the last words ask that it be locked, or opened again.
+
+    In an earlier clause it is asked about: 「クレジットカード止めて、再発行もお願いしたいし」.
+    """
+    whole = size = len(hearing.reading.words)
+    verb, stops = _last(hearing, tuple(_LOCKING)), _STOPS
+    if not verb and hearing.context.idle:
+        size = next((end for _, end in pauses(hearing, 0, size)[:-1] if _last(hearing, tuple(_LOCKING), end)), 0)
+        verb, stops = _last(hearing, tuple(_LOCKING), size) if size else "", _STOPS - {"question"}
+    if not verb or any(span.kind is SpanKind.MONEY for span in hearing.heard.spans):
         return None
-    if vetoes_met(hearing, 0, len(reading.words)) & _STOPS:
+    if vetoes_met(hearing, 0, whole) & stops or vetoes_met(hearing, 0, size) & _STOPS:
         return None
-    found: dict[str, Slot[CardId]] = {}
-    for edge in (edge for edges in reading.phrases(nouns.trie) for edge in edges):
+    nouns, found = hearing.nouns, dict[str, Slot[CardId]]()
+    for edge in (edge for edges in hearing.reading.phrases(nouns.trie) for edge in edges if edge.end <= size):
         noun = nouns.nouns[edge.symbol]
         if noun.kind == "card" and noun.id is not None:
             found[noun.id] = Slot(CardId(noun.id), hearing.said(edge.start, edge.end, RULE))
@@ -139,8 +144,8 @@ def _carded(hearing: Hearing) -> Understood | None:
         return None
     slots = Slots(card=next(iter(found.values())))
     billing = _said(hearing, ("pay_noun", "billed"))  # 支払いを止めたい: its payments, and not the card
-    route = Route.CLARIFY if billing else Route.FAST
-    return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=heard.payees)
+    route = Route.CLARIFY if billing or size < whole else Route.FAST
+    return Understood(_LOCKING[verb], slots, route=route, confidence=_SURE, rule=RULE, payees=hearing.heard.payees)
 
 
 def _dropped(hearing: Hearing) -> bool:
@@ -151,7 +156,7 @@ def _dropped(hearing: Hearing) -> bool:
         return False
     if not _names(hearing, 0, last) or _names(hearing, last, size):
         return False
-    if _said(hearing, ("drops_else",)) or hearing.text.rstrip().endswith(_ASKS):
+    if _said(hearing, ("drops_else",)) or hearing.text.rstrip().endswith((*_ASKS, *hearing.grammar.words.asks)):
         return False
     cue = hearing.grammar.symbols["drop_cue"]
     ends = range(max(last, size - _LAST), size)

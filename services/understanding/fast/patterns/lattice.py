@@ -95,6 +95,10 @@ class Trie:
         """Whether a phrase that begins at most `near` units before unit `at` ends there."""
         return any(edge.end == at for begin in range(max(0, at - near), at) for edge in self.scan(units, begin))
 
+    def closes(self, units: tuple[str, ...], held: frozenset[int] = frozenset()) -> bool:
+        """Whether the last units are a phrase that begins in none of the `held` ones."""
+        return any(edge.end == len(units) and edge.start not in held for edge in self.edges(units))
+
     def edges(self, units: tuple[str, ...]) -> Iterator[Edge]:
         """Every phrase, wherever it begins."""
         return (edge for at in range(len(units)) for edge in self.scan(units, at))
