@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FRAMES: Final = Path("tests/data/frames")
 NOISE: Final = Path("tests/data/noise")
+SWAPS: Final = Path("tests/data/swaps")
 ORDERS: Final = Path("tests/data/corrections")
 
 
@@ -22,9 +23,9 @@ def bench(
     each: Annotated[int, typer.Argument(help="orders of each file of corrections", min=1)] = 3,
     json: Annotated[Path | None, typer.Option(help="write the figures there")] = None,
 ) -> None:
-    """Put orders that are right by themselves into every frame, and noise into them: what they come to there.
+    """Put orders that are right by themselves into every frame, noise into them, or other amounts and days.
 
-    `wrong` is what is read back otherwise than meant; what noise made wrong is told.
+    `wrong` is what is read back otherwise than meant; what noise, or another value, made wrong is told.
     """
     from deploy.bench.cases.frames import shares
 
@@ -37,13 +38,14 @@ def bench(
 
 
 def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
-    """Outcomes in a language's frames that keep an order, and in those that undo it."""
+    """Outcomes in a language's frames that keep an order, and in those that undo it; of noise, and of other values."""
     from deploy.bench.cases.disturbed import disturbed, noise
     from deploy.bench.cases.exchanges import ExchangeOutcome, exchanges, judge
     from deploy.bench.cases.frames import frames, orders, tried
     from deploy.bench.cases.player import ConversationPlayer
+    from deploy.bench.cases.swapped import swapped, swaps
 
-    inside = noise(NOISE / path.name)
+    inside, values = noise(NOISE / path.name), swaps(SWAPS / path.name)
     found = defaultdict[str, "Counter[ExchangeOutcome]"](Counter)
     for file in sorted(ORDERS.glob(f"{path.stem}_*.yaml")):
         customer, lines = exchanges(file)
@@ -53,8 +55,10 @@ def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
                 found["keeping" if keeps else "undoing"][judged.outcome] += 1
         for line in islice((line for line in lines if line.order), each):
             right = judge(player, line).outcome is ExchangeOutcome.RIGHT
-            for judged in (judge(player, other) for other in disturbed(line, inside) if right):
-                found["disturbed"][judged.outcome] += 1
+            others = [("disturbed", other) for other in disturbed(line, inside)]
+            others += [("swapped", other) for other in swapped(player, line, values)]
+            for kind, judged in ((kind, judge(player, other)) for kind, other in others if right):
+                found[kind][judged.outcome] += 1
                 if judged.outcome is ExchangeOutcome.WRONG:
                     typer.echo(f"{' / '.join(line.turns)} | {judged.exchange.turns[-1]}: {judged.said}")
     return found

@@ -97,11 +97,15 @@ def _corrected(parts: SelfRepair) -> Understood | None:
 
 
 def _among_three(parts: SelfRepair, two: Understood | None) -> bool:
-    """Whether an amount among other words comes after two others: "two dollars, two hundred I mean, I left one out"."""
+    """Whether an amount among other words comes after two others, or beside another: "ten, no, a hundred in twelve"."""
     if two is None or two.rule != TOLD or two.slots.amount is None:
         return False
-    sums = [s for s in parts.said.heard.spans if s.kind in NUMBERS and s.end <= parts.cut.end]
-    return len({s.surface for s in sums if not points(parts.said, s)}) > 1
+    sums = [s for s in parts.said.heard.spans if s.kind in NUMBERS and not points(parts.said, s)]
+    before, behind = (
+        {s.surface for s in sums if s.end <= parts.cut.end},
+        {s.surface for s in sums if s.start >= parts.cut.start},
+    )
+    return max(len(before), len(behind)) > 1
 
 
 def _passes_over(parts: SelfRepair, two: Understood | None) -> bool:

@@ -9,6 +9,7 @@ from deploy.bench.cases.disturbed import disturbed, noise
 from deploy.bench.cases.exchanges import Exchange, ExchangeOutcome, JudgedExchange, exchanges, judge
 from deploy.bench.cases.frames import orders
 from deploy.bench.cases.player import ConversationPlayer
+from deploy.bench.cases.swapped import swapped, swaps
 
 DATA = Path(__file__).parents[2] / "data"
 FILES = sorted((DATA / "noise").glob("*.yaml"))
@@ -46,3 +47,13 @@ def test_no_noise_makes_another_order(path: Path) -> None:
         judged += [judge(player, other) for line in right for other in disturbed(line, inside)]
     assert len(judged) > 50
     assert [each.said for each in judged if each.outcome is ExchangeOutcome.WRONG] == []
+
+
+def test_other_values_stand_in_the_places_of_those_that_are_read_back() -> None:
+    said = "send fifty dollars to emily on friday"
+    amount, day = swapped(ConversationPlayer.of("alex-morgan"), exchange(said), swaps(DATA / "swaps/en.yaml"))
+    assert "fifty" not in amount.turns[0]
+    assert amount.order["amount"] != "50.00 USD"
+    assert "friday" not in day.turns[0]
+    assert day.order["on"] != "2026-11-20"
+    assert {**amount.order, "amount": ""} == {**day.order, "amount": "", "on": amount.order["on"]}
