@@ -7,8 +7,8 @@ from typing import Any, Final, Self
 from pydantic import ValidationError, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import SettingsError
-from rapidfuzz import process
 
+from app.meant import meant
 from app.settings import checks, files, together
 from app.settings.checks import PREFIX
 from app.settings.fields import Environment, SettingFields
@@ -61,8 +61,9 @@ def _unknown() -> list[str]:
     given = {name.upper() for name in (*os.environ, *checks.env_names(Path(".env")))}  # noqa: TID251 - this is the place
     said = []
     for name in sorted(name for name in given if name.startswith(PREFIX) and name not in {*known, *OTHERS}):
-        near = process.extractOne(name, known, score_cutoff=80)
-        said.append(f"{name} is no setting" + (f": did you mean {near[0]}?" if near else ""))
+        near = meant(name.removeprefix(PREFIX), (one.removeprefix(PREFIX) for one in known))
+        whole = next((one for one in known if near and one.removeprefix(PREFIX) == near), None)
+        said.append(f"{name} is no setting" + (f": did you mean {whole}?" if whole else ""))
     return said
 
 

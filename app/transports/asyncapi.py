@@ -9,8 +9,9 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from app.transports.live.line import MAX_REFUSED
 from schemas import wire
-from schemas.errors import TellerlineError
+from schemas.errors import BadInput, TellerlineError
 from schemas.wire import realtime
 
 VERSION: Final = "1.2.0"
@@ -140,8 +141,13 @@ def _message(model: type[BaseModel]) -> Json:
 
 def _close_codes() -> str:
     """Every error that closes a call, by its code."""
+    refused = sorted({error.ws_close for error in _tree(BadInput) if not error.fatal})
     fatal = sorted({(error.ws_close, error.code) for error in _tree(TellerlineError) if error.fatal})
-    return ", ".join(f"{close} {code}" for close, code in fatal) + "."
+    return (
+        ", ".join(f"{close} {code}" for close, code in fatal)
+        + f"; the last one's ({', '.join(map(str, refused))}) past {MAX_REFUSED} refused events; 1002, 1007 where the "
+        "frames themselves are wrong; 1011 where a fault is ours."
+    )
 
 
 def _tree(root: type[TellerlineError]) -> list[type[TellerlineError]]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from app.qa.figures import Figure
+from app.qa.locales import LOCALES
 from deploy.bench._lines import json_lines
 from deploy.bench._peers import PEERS, installed, outcomes
 from deploy.reporting import percentile, publish
@@ -71,11 +72,12 @@ class Score:
 
 
 def cases(paths: Sequence[Path]) -> Iterator[dict[str, Any]]:
-    """The labelled cases of files, or of folders of JSONL files, large ones compressed; of their files' categories."""
+    """The labelled cases of files, or of folders of JSONL files, large ones compressed; a file may tell in its name."""
     for path in paths:
         for file in sorted([*path.glob("*.jsonl"), *path.glob("*.jsonl.xz")]) if path.is_dir() else [path]:
             category = file.name.partition(".")[0]
-            yield from ({"cat": category} | case for case in json_lines(file))
+            told = {"cat": category, "locale": LOCALES.get(category[:2])}
+            yield from (told | case for case in json_lines(file))
 
 
 def same(kind: SpanKind, value: object, accepted: Sequence[object]) -> bool:

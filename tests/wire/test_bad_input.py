@@ -8,6 +8,7 @@ from websockets.exceptions import ConnectionClosed
 
 from app.client import typed
 from app.gate import doorman
+from app.transports.asyncapi import document
 from schemas.errors import ModelUnavailable, RecognizerUnavailable
 from services.audio.codec import encode_pcm16
 from tests.harness.gateway import Caller, Gateway, caller, clip, gateway, line
@@ -235,6 +236,7 @@ async def _closed(call: Caller, code: int) -> None:
         await call.next("never", within_s=60.0)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == code
+    assert str(code) in document()["info"]["description"], "what may end a call is documented"
 
 
 async def _send_until_closed(call: Caller, samples: np.ndarray) -> None:

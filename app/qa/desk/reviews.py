@@ -7,16 +7,14 @@ from typing import Any, Final
 
 import orjson
 from pydantic import JsonValue, ValidationError
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
 
+from app.meant import meant
 from app.qa.replay.labelling.vocabulary import ANYONE, expectation_faults
 from app.qa.replay.manifests.manifest import EXPECTED, Expectation, Strict, Words
 from schemas.errors import MalformedMessage, WrongState
 
 MAX_ENTRIES: Final = 32
 """Words of people on one turn; a reviewer may mend a review, but not for ever."""
-_LIKE_ENOUGH: Final = 0.5
 
 
 class ReviewState(StrEnum):
@@ -144,5 +142,5 @@ def read_labels(given: Mapping[str, JsonValue], payees: frozenset[str] | None = 
 
 
 def _hint(name: str, names: tuple[str, ...]) -> str:
-    near = process.extractOne(name, names, scorer=OSA.normalized_similarity, score_cutoff=_LIKE_ENOUGH)
-    return f"did you mean {near[0]}?" if near else f"one of {', '.join(names)}"
+    near = meant(name, names)
+    return f"did you mean {near}?" if near else f"one of {', '.join(names)}"

@@ -12,8 +12,7 @@ from rapidfuzz.fuzz import ratio
 
 from deploy.bench._payees import noise
 from deploy.bench._payees.dice import Dice
-from deploy.bench._payees.spoken import HALVES
-from deploy.bench._payees.stock import Person, people, stock
+from deploy.bench._payees.stock import HALVES, Person, people, stock
 from services.payees.data import nicknames
 from services.payees.forms import keys
 

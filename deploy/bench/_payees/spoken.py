@@ -12,9 +12,8 @@ from zlib import crc32
 import orjson
 
 from deploy.bench._payees.sample import PayeeNaming, Setting
-from deploy.bench._payees.stock import Person
+from deploy.bench._payees.stock import HALVES, Person
 
-HALVES: Final = ("development", "acceptance")
 _CARRIER: Final = "send twenty pounds to {}"
 
 

@@ -11,6 +11,7 @@ from deploy.bench._payees.dice import Dice
 from schemas.ids import PayeeId
 from schemas.payee import Payee
 
+HALVES: Final = ("development", "acceptance")
 _FILE: Final = Path(__file__).with_name("names.tsv.xz")
 _COMMON: Final = {"en_US": 8, "en_GB": 6, "es_MX": 3, "en_IN": 3, "en_PK": 2}
 """How many times likelier these cultures are than others."""

@@ -15,7 +15,7 @@ def shared_out(said: Said, found: Understood) -> Understood | None:
     rules, text, words = said.rules, said.text, said.units.words
     if not said.context.idle or found.intent not in _ABOUT or found.vetoes:
         return None
-    if not any(rules.accounts.shared_out.scan(words, at) for at in range(len(words))):
+    if not rules.accounts.shared_out.holds(words):
         return None
     named = Mentions.of_all(said).everyone
     if not any(_joined(rules, text, each) for each, _ in named):  # "we split it, send dave twenty"

@@ -48,7 +48,7 @@ def apiece(said: Said, found: Understood) -> Understood | None:
     unread = [each for each in found.unread if not any(a <= each.start and each.end <= b for a, b in verbs)]
     joined = bills and not unread
     told = told if linked or not marks.spaced else []  # "pay emily, no, she said kate for the both of them"
-    together = not bills and any(marks.shared.scan(units.words, at) for at in places)  # of bills each has its sum
+    together = not bills and marks.shared.holds(units.words)  # of bills each has its sum
     if not (told or joined) or together or any(_repaired(marks, units.words, at) for at in places):
         return None
     words = {units.words[at] for at in told}

@@ -18,7 +18,7 @@ def test_a_wrong_command_says_what_to_write(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(tmp_path)
     Path("CASE").write_text(CASE % "{}")
-    Path("WRONG").write_text(CASE % '{"money": {"amount_minor": 1, "currency": "USD"}}')
+    Path("WRONG").write_text(CASE % '{"money": {"amount_minor": 1, "currency": "USD"}, "route_": 1}')
     *arguments, says = typed
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 2, done.output

@@ -152,6 +152,7 @@ def test_a_read_back_must_say_what_it_would_book() -> None:
     [
         ({"intent": "trasnfer_monney"}, "did you mean transfer_money"),
         ({"decision": "confrim"}, "did you mean confirm"),
+        ({"intent": "balnce"}, "did you mean balance_inquiry"),
         ({"route": "fats"}, "did you mean fast"),
         ({"reply": "confirm.tranfser"}, "did you mean confirm.transfer"),
         ({"payee": "catherine-nguyn"}, "did you mean catherine-nguyen"),

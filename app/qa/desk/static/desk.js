@@ -22,8 +22,10 @@ function tell(text, wrong = false) {
 }
 
 async function ask(path, given = {}) {
-  const answer = await fetch(ROOT + path, { ...given, headers: { Authorization: `Bearer ${token}`, ...given.headers } });
+  const asked = { ...given, headers: { Authorization: `Bearer ${token}`, ...given.headers } };
+  const answer = await fetch(ROOT + path, asked).catch(() => { throw new Error("The service does not answer: try again once it runs."); });
   if (answer.ok) return answer;
+  if (answer.status === 401) throw new Error("The token is no good, or no longer: give a new one above.");
   const { error } = await answer.json();
   throw new Error(error.message);
 }

@@ -9,7 +9,7 @@ from pydantic import Field, ValidationError
 
 from app.qa.replay.labelling.vocabulary import expectation_faults
 from app.qa.replay.manifests.manifest import MAX_TURNS, Case, CaseId, Expectation, Manifest, Strict, Words
-from app.qa.replay.manifests.readers import first
+from app.qa.replay.manifests.readers import amiss
 from schemas.errors import MalformedMessage, NotFound
 
 
@@ -33,7 +33,7 @@ def read_corrections(path: Path) -> tuple[Correction, ...]:
             try:
                 found.append(Correction.model_validate(orjson.loads(raw)))
             except (orjson.JSONDecodeError, ValidationError) as error:
-                said = first(error) if isinstance(error, ValidationError) else error
+                said = amiss(error) if isinstance(error, ValidationError) else error
                 raise MalformedMessage(f"{path.name}:{number}: {said}") from error
     return tuple(found)
 
@@ -53,7 +53,7 @@ def correction(case: str, turn: int, fields: Iterable[str], note: str = "") -> C
     try:
         return Correction.model_validate({"case": case, "turn": turn, "expect": expect, "whole": False, "note": note})
     except ValidationError as error:
-        raise MalformedMessage(first(error)) from error
+        raise MalformedMessage(amiss(error)) from error
 
 
 def append_correction(path: Path, correction: Correction) -> None:

@@ -4,9 +4,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
+from app.meant import meant
 from app.qa.replay.manifests.manifest import Case, Expectation, Manifest
 from app.qa.replay.playing.collect import NOTHING_HEARD
 from rules.bank import demo_customers, usual_customer
@@ -17,7 +15,6 @@ from services.response import template_params
 
 ANYONE: Final = ""
 """Stands for every customer's payees where nobody's call is known."""
-_LIKE_ENOUGH: Final = 0.5
 
 
 def label_faults(manifest: Manifest) -> tuple[str, ...]:
@@ -70,8 +67,8 @@ def _several(value: str | tuple[str, ...] | None) -> tuple[str, ...]:
 def _unknown(what: str, names: Iterable[str], known: frozenset[str]) -> Iterator[str]:
     for name in names:
         if name not in known:
-            near = process.extractOne(name, sorted(known), scorer=OSA.normalized_similarity, score_cutoff=_LIKE_ENOUGH)
-            hint = f"did you mean {near[0]!s}?" if near else f"one of {', '.join(sorted(known)[:12])}"
+            near = meant(name, known)
+            hint = f"did you mean {near}?" if near else f"one of {', '.join(sorted(known)[:12])}"
             yield f"unknown {what} {name!r}: {hint}"
 
 

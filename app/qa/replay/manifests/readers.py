@@ -5,6 +5,7 @@ import csv
 import lzma
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -133,7 +134,7 @@ def _case(where: str, raw: Raw, given: Raw) -> Case:
     try:
         return Case.model_validate(of_case | raw | {"turns": turns})
     except ValidationError as error:
-        raise MalformedMessage(f"{where}: {first(error)}") from error
+        raise MalformedMessage(f"{where}: {amiss(error)}") from error
 
 
 def _turn(turn: Raw) -> Raw:
@@ -144,9 +145,9 @@ def _turn(turn: Raw) -> Raw:
     return {k: v for k, v in turn.items() if k != "transcript"} | {"expect": said | turn.get("expect", {})}
 
 
-def first(error: ValidationError) -> str:
-    """What is wrong, in a line."""
-    return next(faults(error, own_file=True))
+def amiss(error: ValidationError) -> str:
+    """All that is wrong, in a line."""
+    return "; ".join(islice(faults(error, own_file=True), MAX_TOLD))
 
 
 def _object(where: str, data: bytes) -> Raw:

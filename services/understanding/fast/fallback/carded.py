@@ -27,7 +27,6 @@ CALLED: Final = frozenset({CARD, "cards"})
 _LOST: Final = "card_lost"
 _STOPPING: Final = "card_stop"
 """Verbs that stop a card which is told to be gone: "cancel my card, someone's got hold of it"."""
-_ANY: Final = frozenset({"a", "an"})
 _POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
 
 
@@ -67,7 +66,8 @@ def of_a_card(intent: Intent, cards: Mapping[str, Slot[CardId]], route: Route, r
 def _of_another(hearing: Hearing, at: int) -> bool:
     """Whether the word before a card makes it somebody's, or any: "my sister's", "a"."""
     word, said = hearing.reading.words[at], hearing.said(at, at + 1, RULE).surface
-    return word in hearing.grammar.words.others or word in _ANY or said.endswith(_POSSESSIVES)
+    known = hearing.grammar.words
+    return word in known.others | known.any_one or said.endswith(_POSSESSIVES)
 
 
 def own_cards(hearing: Hearing) -> dict[str, Slot[CardId]] | None:

@@ -20,8 +20,6 @@ _DOES: Final = ("transfer_do", "transfer_able", "repay_do", "pay_do", "pay_able"
 _ORDERS: Final = ("transfer_do", "repay_do")
 _BACK: Final = ("no", "change")
 """Lists of words that take something back."""
-_ADNOMINAL: Final = frozenset("のとやな")
-"""Characters with which the words before belong to the noun after them: 「妹の残高」."""
 _SHORTEST: Final = 3
 """Units of a verb with its ending, at least: 「ない」 alone loses nothing."""
 _LEAST: Final = 4
@@ -61,7 +59,11 @@ def begins_behind(hearing: Hearing) -> tuple[int, ...]:
         if acts or reading.units.starts[at - 1] in sums:
             break
         before, word = reading.words[at - 1 : at + 1]
-        if at not in reading.within and before not in _ADNOMINAL and not (in_nouns(before) and in_nouns(word)):
+        if (
+            at not in reading.within
+            and before not in hearing.grammar.words.joining
+            and not (in_nouns(before) and in_nouns(word))
+        ):
             found.append(at)
     return tuple(found)
 

@@ -32,8 +32,7 @@ _LOCKING: Final = {
 _ORDERING: Final = ("transfer_do", "give_do", "pay_do")
 _TELLING: Final = ("oshiete",)
 _CLOSING: Final = ("pleading", "onegai", "be", "desu", "suru")
-_ASKS: Final = ("?", "？", "か")
-_ONTO: Final = frozenset({"に", "へ"})
+_ASKS: Final = ("?", "？")
 _LAST: Final = 16
 """Units from the end at which a goodbye begins, at most."""
 
@@ -77,7 +76,7 @@ def _by_itself(hearing: Hearing, told: list[Slot[Any]]) -> bool:
         if at in reached:
             reached |= {place[1]} if at == place[0] else set()
             reached |= {edge.end for edge in reading.lattice.edges(at) if edge.symbol in said}
-            reached |= {at + 1} if at >= place[1] and reading.words[at] in _ONTO else set()
+            reached |= {at + 1} if at >= place[1] and reading.words[at] in hearing.grammar.words.reaching else set()
     return size in reached
 
 
@@ -157,7 +156,7 @@ def _dropped(hearing: Hearing) -> bool:
         return False
     if not _names(hearing, 0, last) or _names(hearing, last, size):
         return False
-    if _said(hearing, ("drops_else",)) or hearing.text.rstrip().endswith(_ASKS):
+    if _said(hearing, ("drops_else",)) or hearing.text.rstrip().endswith((*_ASKS, *hearing.grammar.words.asks)):
         return False
     cue = hearing.grammar.symbols["drop_cue"]
     ends = range(max(last, size - _LAST), size)

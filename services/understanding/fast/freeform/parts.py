@@ -18,10 +18,6 @@ _IDLE: Final = (*VERBS, "lead", "transfer_noun", "make", "funds", "own", "beside
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 _ACTS: Final = (*VERBS, "transfer_noun")
-_FOLLOW: Final = frozenset({"to", "getting"})
-"""Words with which the "s" behind a payee is a verb: "emily's to have"."""
-_OF: Final = frozenset({"for", "let"})
-"""Words before "me" that leave an order what it is."""
 
 
 def parts(clause: ClauseSpan) -> Understood | None:
@@ -59,7 +55,8 @@ def _turned(clause: ClauseSpan, payee: Slot[PayeeId] | None) -> bool:
     behind = next((at for at in clause.places if reading.units.starts[at] >= payee.evidence.end), clause.end)
     acts = behind in _places(clause, _ACTS)
     follows = reading.words[behind] if behind < clause.end else ""
-    owns = clause.text.startswith(clause.grammar.words.possessives, payee.evidence.end) and follows not in _FOLLOW
+    known = clause.grammar.words
+    owns = clause.text.startswith(known.possessives, payee.evidence.end) and follows not in known.having
     return acts or owns or sent_from(clause, payee.evidence.start)
 
 
@@ -107,7 +104,7 @@ def _source(clause: ClauseSpan) -> tuple[Slot[AccountId], range] | None:
 def _twisted(clause: ClauseSpan, account: range) -> bool:
     """Whether a word turns the parts around, tells a time or an account, or corrects."""
     grammar, reading = clause.grammar, clause.reading
-    words, harmless = reading.words, grammar.words.outof | _OF
+    words, harmless = reading.words, grammar.words.outof | grammar.words.before_me
     free = [at for at in clause.places if at not in reading.taken]
     free = [at for at in free if not (words[at] == "me" and at and words[at - 1] in harmless)]
     tries = (grammar.phrases.twists, grammar.accounts.repairs, grammar.accounts.conditions)

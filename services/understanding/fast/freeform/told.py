@@ -25,16 +25,12 @@ STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "re
 _SURE: Final = 0.8
 _MOST_NAMES: Final = 6
 """Words that are looked up as names, at most."""
-_AS_MUCH: Final = "も"
-"""Behind an amount of which somebody only says how much that is: 「え、八千円もするの」."""
 _ALIKE: Final = 0.9975
 """How well a name has to fit that is in kana, and the whole answer."""
 _NOT_MEANT: Final = frozenset({DENIAL, DENIED})
 """Words beside what is not meant: 「会社の花子じゃなくて」."""
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
-_OF: Final = ("of",)
-"""Between things that are counted and what each of them is: "two lots of fifty"."""
 
 
 def told(hearing: Hearing, currency: str, *, bare: bool = False) -> Slots:
@@ -179,7 +175,7 @@ def _amounts(hearing: Hearing, currency: str, *, bare: bool) -> Iterator[Slot[Mo
         if _points_before(hearing, span, bare=bare and span.kind is SpanKind.NUMBER):
             continue
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
-        if context.confirming and heard.transcript.text.startswith(_AS_MUCH, span.end):
+        if context.confirming and heard.transcript.text.startswith(hearing.grammar.words.as_much, span.end):
             continue
         if len(values) == 1 and span.ambiguity is Ambiguity.GROUPING:
             continue  # of "several hundred and fifty" only a part was read
@@ -204,10 +200,12 @@ def _points_before(hearing: Hearing, span: Span, *, bare: bool) -> bool:
     before = range(max(0, at - _NEAR), at)
     numbers = [reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind is SpanKind.NUMBER]
     several = [p[1] for p in numbers if p is not None and p[1] in before and reading.words[slice(*p)] != words.one]
-    if any(e.end == at for b in before for e in grammar.accounts.inexact.scan(reading.words, b)) or any(
-        reading.words[e.end : at] == _OF for b in several for e in grammar.phrases.counted.scan(reading.words, b)
-    ):
+    if grammar.accounts.inexact.ends(reading.words, at, _NEAR):
         return True
+    if at and reading.words[at - 1] in words.each_of:  # "two lots of fifty"
+        counted = grammar.phrases.counted
+        if any(e.end == at - 1 for b in several for e in counted.scan(reading.words, b)):
+            return True
     if bare and at and reading.words[at - 1] in words.finite:
         return True
     return at > 1 and reading.words[at - 1 : at] == words.one and reading.words[at - 2] in words.ones

@@ -161,11 +161,7 @@ class Accounts:
         for size in range(1, min(_MAX_WORDS, start) + 1):
             if units.words[start - size : start] in self.before:
                 begin = start - size
-        if any(
-            e.end == start
-            for at in range(max(0, start - _MAX_WORDS), start)
-            for e in self.waiting.scan(units.words, at)
-        ):
+        if self.waiting.ends(units.words, start, _MAX_WORDS):
             begin = start  # "hold it till monday" is on that day
         return (begin, stop) if (begin, stop) != (start, end) else None
 

@@ -59,6 +59,14 @@ class WordsFile(RuleFile):
     after_verbs: tuple[str, ...] = ()  # before one of these it is none: "checking my …"
     possessives: tuple[str, ...] = ()  # make of a name an owner
     titles: tuple[str, ...] = ()  # behind a name of one character: 健さん
+    having: tuple[str, ...] = ()  # behind a possessive that is a verb: "emily's to have"
+    before_me: tuple[str, ...] = ()  # leave an order what it is
+    each_of: tuple[str, ...] = ()  # between what is counted and what each of them is
+    any_one: tuple[str, ...] = ()  # before a thing that is not the caller's own alone
+    as_much: tuple[str, ...] = ()  # behind an amount: it is only wondered at
+    joining: tuple[str, ...] = ()  # make what is before them belong to the noun behind
+    reaching: tuple[str, ...] = ()  # behind whoever it goes to
+    asks: tuple[str, ...] = ()  # end a question
     callers: tuple[str, ...] = ()  # stand for the caller, where a clause begins
     mine: tuple[str, ...] = ()  # the same, to whom something is done
     for_caller: tuple[str, ...] = ()  # before one of these it leaves an order what it is

@@ -27,6 +27,14 @@ class WordClasses:
     sound_alike: frozenset[str]
     possessives: tuple[str, ...]
     titles: tuple[str, ...]
+    as_much: tuple[str, ...]
+    asks: tuple[str, ...]
+    having: frozenset[str]
+    before_me: frozenset[str]
+    each_of: frozenset[str]
+    any_one: frozenset[str]
+    joining: frozenset[str]
+    reaching: frozenset[str]
     callers: frozenset[str]
     mine: frozenset[str]
     for_caller: frozenset[str]
@@ -77,8 +85,7 @@ def word_classes(words: WordsFile, nouns: NounsFile) -> WordClasses:
     made: dict[str, Any] = {name: frozenset(getattr(words, name)) for name in _given(WordClasses)}
     made |= {
         "one": words.one,
-        "possessives": words.possessives,
-        "titles": words.titles,
+        **{name: getattr(words, name) for name in ("possessives", "titles", "as_much", "asks")},
         "ones": made["ones"] | _last_words(nouns),
         "joins": frozenset(p for text in words.conjunctions for p in phrases_of(text, words)),
         "noun_conjunctions": frozenset(p for text in words.noun_conjunctions for p in phrases_of(text, words)),

@@ -2,9 +2,7 @@
 
 import pytest
 
-from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.player import ConversationPlayer, PlayTally
-from schemas.decision import Confirm
+from deploy.bench.cases.player import ConversationPlayer
 from schemas.intent import Intent, SlotName
 from schemas.transcript import Transcript
 from services.dialogue import DialogueState
@@ -59,28 +57,3 @@ def test_what_is_put_off_is_not_for_now(players: dict[str, ConversationPlayer], 
     assert found.intent is Intent.TRANSFER_MONEY
     assert found.slots.date is None
     assert SlotName.DATE in {mention.slot for mention in found.unresolved}
-
-
-@pytest.mark.parametrize(
-    ("order", "answer", "agrees"),
-    [
-        ("妹に五千円送って", "五千円で合ってます", False),
-        ("妹に五千円送って", "金額は合ってます", False),
-        ("妹に五千円送って", "金額も合ってます", False),
-        ("妹に五千円送って", "妹で合ってます", False),
-        ("妹に五千円送って", "五千円で間違いないです", False),
-        ("電気代払って", "八千四百二十円で合ってます", False),
-        ("妹に五千円送って", "合ってます", True),
-        ("妹に五千円送って", "はい、金額も合ってます", True),
-        ("妹に五千円送って", "佐藤花子さんに五千円で合ってます", True),
-        ("電気代払って", "はい、合ってます", True),
-    ],
-)
-def test_agreeing_to_one_part_is_no_yes(
-    players: dict[str, ConversationPlayer], order: str, answer: str, agrees: bool
-) -> None:
-    call = players["ja"].call(PlayTally())
-    _, first = call.play(Turn(say=order))
-    assert any(isinstance(each, Confirm) for each in first)
-    _, then = call.play(Turn(say=answer))
-    assert any(each.kind.value == "execute" for each in then) is agrees
