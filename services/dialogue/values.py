@@ -28,7 +28,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if task is None:
         return missed(state, facts)
     if slots.choice is not None and slots.choice.value == EVERY:
-        return _all_payees(state, task, heard, facts) or _all_cards(state, task, facts)
+        return _each_offered(state, task, heard, facts) or _all_cards(state, task, facts)
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
@@ -187,12 +187,12 @@ def _ending_in(state: DialogueState, digits: str, facts: Facts) -> int:
     return fitting[0] if len(fitting) == 1 else len(state.choices) + 1
 
 
-def _all_payees(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
-    """As much to each of those who were offered, one after the other."""
-    if state.asked is not SlotName.PAYEE or not state.choices or task.intent is not Intent.TRANSFER_MONEY:
+def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """As much to each of those who were offered, or each of the bills, one after the other."""
+    if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
     task = replace(merged(task, heard, dialogue_rules().choices), payee_candidates=(), payee_heard="")
-    first, *rest = (replace(task, payee=PayeeId(each)) for each in state.choices)
+    first, *rest = (_with(task, state.asked, each, facts) for each in state.choices)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 
 
