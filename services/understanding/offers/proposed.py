@@ -8,7 +8,7 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import SpanKind
 from services.understanding.correction.said import Said
@@ -22,7 +22,7 @@ from services.understanding.fast.freeform.told import told
 from services.understanding.fast.patterns.units import MAX_CHARS
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
-from services.understanding.fast.words.left import Leftover, settled
+from services.understanding.fast.words.left import Leftover, settled, unmatched
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES, LearnedReader
 from services.understanding.offers.offered import hindered
@@ -69,11 +69,18 @@ def proposed(said: Said, found: Understood) -> Understood | None:
     if intent in MONEY_MOVING:
         span = ClauseSpan.whole(hearing)
         order = None if hindering(span) else _order(span, meant)
-        return order and settled(hearing, order, Leftover())
+        return order and _dated(hearing, settled(hearing, order, Leftover()))
     meant = replace(meant, slots=_own(hearing, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
     return meant
+
+
+def _dated(hearing: Hearing, order: Understood) -> Understood:
+    """The order with words for a day that is no date, which is asked for: "on her birthday"."""
+    open_ = hearing.grammar.spaced and order.slots.date is None and not order.unresolved
+    told = [each for each in unmatched(hearing, ()) if each.slot is SlotName.DATE and " " in each.evidence.surface]
+    return replace(order, unresolved=tuple(told[:1])) if open_ and told else order
 
 
 def _left_alone(hearing: Hearing, intent: Intent) -> bool:

@@ -156,12 +156,11 @@ def against(hearing: Hearing) -> bool:
 
 def _of_time(hearing: Hearing, span: Span) -> bool:
     """Whether it counts days, or other times, or things: "three days", もう一つ."""
-    reading = hearing.reading
-    place = reading.units.covering(span.start, span.end)
-    if place is None or place[1] == len(reading.words):
+    words, marks = hearing.reading.words, hearing.grammar.accounts
+    place = hearing.reading.units.covering(span.start, span.end)
+    if place is None or place[1] == len(words) or words[place[1]] in marks.purposes:  # "fifty on her birthday"
         return False
-    counted = (hearing.grammar.accounts.times, hearing.grammar.accounts.counters)
-    return any(trie.scan(reading.words, place[1]) for trie in counted)
+    return any(trie.scan(words, place[1]) for trie in (marks.times, marks.counters))
 
 
 def _amounts(hearing: Hearing, currency: str, *, bare: bool) -> Iterator[Slot[MoneyValue]]:
