@@ -100,7 +100,9 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
-    """What is asked about a bill, of the one that is read back where none is named: 「いつまで」."""
+    """What is asked about a bill or a payee, of those of the order that waits where none is named: 「いつまで」."""
+    if waiting is not None and named(heard, dialogue_rules().to_them):
+        return replace(task, payee=waiting.payee)
     its = task.bill is None and named(heard, dialogue_rules().that_bill)
     return replace(task, bill=waiting.bill) if its and waiting is not None else task
 

@@ -2,6 +2,7 @@
 
 import heapq
 from dataclasses import replace
+from datetime import date
 from operator import attrgetter, itemgetter
 
 from schemas.banking import Account, Card, Transaction, TransactionFilter
@@ -94,8 +95,8 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
 
     wanted = TransactionFilter(
         account_id=task.account,
-        since=None if task.period is None else task.period.start,
-        until=None if task.period is None else task.period.end,
+        since=None if task.period is None or task.period.start == date.min else task.period.start,
+        until=None if task.period is None or task.period.end == date.max else task.period.end,
         merchant=task.merchant or _paid_to(task, facts),
         at_least=bound(task.at_least),
         at_most=bound(task.at_most),

@@ -18,6 +18,8 @@ from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, m
 
 EVERY: Final = -2
 """A choice that is all of what was offered, or with nothing offered all that there are."""
+_PAID_LAST: Final = -3
+"""A choice of the one of those offered who was paid last."""
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -26,7 +28,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if task is None:
         return missed(state, facts)
     if slots.choice is not None and slots.choice.value == EVERY:
-        return _all_cards(state, task, facts)
+        return _each_offered(state, task, heard, facts) or _all_cards(state, task, facts)
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
@@ -185,6 +187,15 @@ def _ending_in(state: DialogueState, digits: str, facts: Facts) -> int:
     return fitting[0] if len(fitting) == 1 else len(state.choices) + 1
 
 
+def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """As much to each of those who were offered, or each of the bills, one after the other."""
+    if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
+        return None
+    task = replace(merged(task, heard, dialogue_rules().choices), payee_candidates=(), payee_heard="")
+    first, *rest = (_with(task, state.asked, each, facts) for each in state.choices)
+    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+
+
 def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
     """Lock every card that was offered, or all that are open where stopping "the card" was, one after the other."""
     asked = set(state.choices) if state.asked is SlotName.CARD else set()
@@ -217,6 +228,8 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
         cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
         return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
+    if number == _PAID_LAST:
+        index = _paid_last(choices, facts)
     if not 0 <= index < len(choices):
         return missed(state, facts)
     chosen = _with(task, state.asked, choices[index], facts)
@@ -224,6 +237,13 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
         besides = replace(heard, slots=replace(heard.slots, choice=None), unresolved=(), payees=None, rejected=())
         chosen = merged(chosen, besides, dialogue_rules().choices)
     return advance(state.memory.missed(0), chosen, facts)
+
+
+def _paid_last(choices: tuple[str, ...], facts: Facts) -> int:
+    """Where that one stands who was paid last of those who were offered; −1 where there is none."""
+    paid = [(payee.last_paid, at) for at, id_ in enumerate(choices) if (payee := facts.payees.get(PayeeId(id_)))]
+    days = sorted(((day, at) for day, at in paid if day is not None), reverse=True)
+    return days[0][1] if days and days[0][0] not in {day for day, _ in days[1:]} else -1
 
 
 def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:

@@ -24,6 +24,7 @@ from services.understanding.correction.misheard import misheard
 from services.understanding.correction.said import Said
 from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
+from services.understanding.offers.behind_talk import behind_talk
 from services.understanding.offers.led_up import led_up
 from services.understanding.offers.mentioned import mentioned
 from services.understanding.offers.offered import offered
@@ -76,7 +77,8 @@ _LOOKS: Final = (
     # Behind a no, what is right; behind an order, a later value.
     _Look(_THEN, named_last),
     _Look(_THEN, afterthought),
-    # What the learned reader takes words for that nobody read.
+    # An order behind a story; what the learned reader takes words for that nobody read.
+    _Look(_ELSE, behind_talk),
     _Look(_ELSE, proposed),
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),

@@ -22,6 +22,7 @@ from services.understanding.correction.apart import either, put_together
 from services.understanding.correction.called_in_two import called_in_two
 from services.understanding.correction.days import day_in_part, undated
 from services.understanding.correction.in_part import in_part
+from services.understanding.correction.looked_back import looked_back
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
@@ -71,6 +72,7 @@ def interpret(
     if context.asked.code and (unread or anew):
         plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
+    understood = looked_back(Annotation(transcript, spans, match), understood)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 

@@ -1,6 +1,7 @@
 """Somebody and an own account that are both to receive the money: neither is read back, it is asked to whom it goes.
 
-In a language whose accounts are told by the words behind them: 「田中さんに貯蓄口座へ五千円」.
+In a language whose accounts are told by the words behind them: 「田中さんに貯蓄口座へ五千円」. Where a word before it
+says less, "twenty to ken for savings", it may as well be what pays: that is asked.
 """
 
 from dataclasses import replace
@@ -14,13 +15,17 @@ from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
+_NEAR: Final = 2
+"""Words before an account of which one may say that the money goes there."""
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
 
 
 def two_receivers(said: Said, found: Understood) -> Understood | None:
     """The same order without whom it goes to; None where the words name one receiver, or none."""
     rules = said.rules
-    if rules.spaced or found.intent not in _MOVES or not _somebody(said.heard, found):
+    if rules.spaced:
+        return _beside(said, found)
+    if found.intent not in _MOVES or not _somebody(said.heard, found):
         return None
     place = _onto(said)
     repaired = rules.accounts.repairs.holds(said.units.words)
@@ -43,6 +48,37 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
         unresolved=(*named, *asked),
         then=None,
     )
+
+
+def _beside(said: Said, found: Understood) -> Understood | None:
+    """The order without an own account that it names beside somebody; whom it goes to is asked, or what pays it."""
+    target, payee, rules = found.slots.target, found.slots.payee, said.rules
+    if payee is not None and found.intent in _MOVES and (other := _elsewhere(said)) is not None:
+        return replace(found, unread=(*found.unread, other))
+    waits = found.intent is Intent.CORRECT and bool(said.context.terms.names)
+    if target is None or found.intent not in _MOVES or not (payee is not None or waits):
+        return None
+    rule = rules.accounts.rule("two_receivers")
+    onto = not rules.words.onto.isdisjoint(rules.units(said.text[: target.evidence.start]).words[-_NEAR:])
+    kept = replace(found.slots, target=None)
+    if not onto:
+        pays = Mention(SlotName.SOURCE, replace(target.evidence, rule=rule))
+        return replace(found, slots=kept, rule=rule, unresolved=(*found.unresolved, pays))
+    if payee is None:  # the account in place of somebody
+        return None
+    missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
+    return replace(found, slots=replace(kept, payee=None), missing=missing, rule=rule, payees=None)
+
+
+def _elsewhere(said: Said) -> Evidence | None:
+    """An account of somebody's that nobody knows, where the money is to go there: "to her other account"."""
+    units, rules = said.units, said.rules
+    for at in range(_NEAR, len(units.words)):
+        end = rules.accounts.elsewhere.longest(units.words, at)[0]
+        if end > at and not rules.words.onto.isdisjoint(units.words[at - _NEAR : at]):
+            rule = rules.accounts.rule("two_receivers")
+            return said.heard.evidence(units.starts[at], units.ends[end - 1], rule)
+    return None
 
 
 def another_than(said: Said, found: Understood) -> Understood | None:

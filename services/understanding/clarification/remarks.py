@@ -36,7 +36,9 @@ def remarked(said: Said, found: Understood) -> Understood | None:
         not_repeated = Understood(None, vetoes=_RECURRING, payees=found.payees, begun=found.begun)
         return replace(not_repeated, then=said_in(order, text)) if order is not None and _whole(order) else None
     if lacking:
-        return _lacking(found, about) if topic == Topic.EXACT else None
+        then = [m for m in found.unresolved if words.elapsed.begins(said.rules.units(m.evidence.surface).words, 0)]
+        now = replace(found, unresolved=tuple(m for m in found.unresolved if m not in then))  # "as last month"
+        return _lacking(now, about) if topic == Topic.EXACT else None
     if not topic or (topic == Topic.EXACT and context.asked is not SlotName.AMOUNT):
         return None
     told = again(plain) if topic == Topic.REPEATED and (plain := _single(words, text, reading)).strip() else None

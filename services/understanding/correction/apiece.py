@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from schemas.banking import Bill
 from schemas.ids import BillId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Understood
+from schemas.span import DateValue
 from services.understanding.correction.cuts import NEAR
 from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
@@ -20,6 +22,7 @@ _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
 _EVERYTHING: Final = "everything"
 _EVERY: Final = ".bill_payment.every"
+_DUE_ALL: Final = ".bill_payment.due_all@"
 _ASKED: Final = ".every_asked@"
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
@@ -71,19 +74,27 @@ def _verbs(said: Said) -> list[tuple[int, int]]:
 
 def every_bill(said: Said, found: Understood) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
-    context = said.context
+    context, rule = said.context, found.rule or ""
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
-    of_one = context.recent_bill is not None and _ASKED in (found.rule or "")  # "how much is the water", "pay them all"
-    every = _EVERY in (found.rule or "") and context.idle and not of_one
+    of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
+    every = (_EVERY in rule or _DUE_ALL in rule) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
-    due = sorted((bill for bill in context.bills if bill.due.minor), key=lambda bill: bill.due_on)
+    due, least = _due(said, rule), 1 if _DUE_ALL in rule else 2
     months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
     left = found.unread or found.then or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
-    if left or found.slots.amount or not 1 < len(due) <= _MOST_BILLS:
+    if left or found.slots.amount or not least <= len(due) <= _MOST_BILLS:
         return None
     return _each(said, found, [bill.id for bill in due])
+
+
+def _due(said: Said, rule: str) -> list[Bill]:
+    """All that is due, or all that is due on the days that are told, the first due first."""
+    due = sorted((bill for bill in said.context.bills if bill.due.minor), key=lambda bill: bill.due_on)
+    days = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
+    then = [bill for bill in due if any(day.start <= bill.due_on <= day.end for day in days)]
+    return then if _DUE_ALL in rule else due
 
 
 def _each(said: Said, found: Understood, bills: Sequence[BillId]) -> Understood:

@@ -1,4 +1,4 @@
-"""What an order leaves to the caller's own things: the other of two accounts, savings, the bill that is due first.
+"""What an order leaves to the caller's own things: the other of two accounts, savings, the bill due first, or then.
 
 "Move five hundred over from savings", "put aside a hundred", "pay whichever is due first": what is meant is read back.
 """
@@ -6,9 +6,11 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import AccountId
-from schemas.intent import Context, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.banking import Bill
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
+from schemas.span import DateValue
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import owned, vocabulary
 
@@ -17,24 +19,44 @@ _SAVED: Final = ".saved@"
 """In the rule of words that name nobody: "save" is no Dave."""
 _SOONEST: Final = ".soonest"
 """In the rule of words that name a bill by its day alone."""
+_DUE_THEN: Final = ".due_then@"
+"""In the rule of words that name one by the day that they tell."""
+_BY_SIZE: Final = {".smallest@": min, ".largest@": max}
+"""In the rules of words that name one by what is due."""
 
 
 def implied(said: Said, found: Understood) -> Understood | None:
     """The same order with it; None where nothing is left so."""
-    return _due_first(found, said.context) or _own_receiver(said, found)
+    return _of_all_bills(said, found) or _own_receiver(said, found)
 
 
-def _due_first(found: Understood, context: Context) -> Understood | None:
-    """The bill that is due before all others, where just that is asked for."""
-    named = found.rule is not None and _SOONEST in found.rule and found.slots.bill is None
-    days = sorted(bill.due_on for bill in context.bills)
-    if not named or found.rule is None or not days or days[:1] == days[1:2]:
+def _of_all_bills(said: Said, found: Understood) -> Understood | None:
+    """The one bill that is due first or on that day, or of which most or least is due, where just that is asked for."""
+    if found.rule is None or found.slots.bill is not None or not said.context.bills:
         return None
-    due = next(bill for bill in context.bills if bill.due_on == days[0])
-    bill = Slot(due.id, Evidence(0, 0, "", found.rule))
+    meant = _meant(said, found.rule)
+    if len(meant) != 1:
+        return None
+    bill = Slot(meant[0].id, Evidence(0, 0, "", found.rule))
     missing = tuple(slot for slot in found.missing if slot is not SlotName.BILL)
     dated = tuple(each for each in found.unresolved if each.slot is not SlotName.DATE)
     return replace(found, slots=replace(found.slots, bill=bill), missing=missing, unresolved=dated)
+
+
+def _meant(said: Said, rule: RuleId) -> list[Bill]:
+    """The bills that are named so by a template."""
+    bills = said.context.bills
+    if _SOONEST in rule:
+        first = min(bill.due_on for bill in bills)
+        return [bill for bill in bills if bill.due_on == first]
+    if _DUE_THEN in rule:
+        told = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
+        return [bill for bill in bills if any(day.start <= bill.due_on <= day.end for day in told)]
+    for part, choose in _BY_SIZE.items():
+        if part in rule:
+            size = choose(bill.due.minor for bill in bills)
+            return [bill for bill in bills if bill.due.minor == size]
+    return []
 
 
 def _own_receiver(said: Said, found: Understood) -> Understood | None:

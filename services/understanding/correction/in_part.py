@@ -35,13 +35,13 @@ def in_part(said: Said, found: Understood) -> Understood | None:
 
 
 def of_its_size(said: Said, found: Understood) -> Understood | None:
-    """A digit in place of hundreds or thousands that are read back may be as many of them: "make it two"."""
+    """A digit in place of hundreds or thousands that are read back may be as many of them, or more: "and five"."""
     amount, before = found.slots.amount, said.context.terms.amount
     if amount is None or before is None or amount.readings or found.intent is not Intent.CORRECT:
         return None
     for span in said.heard.spans:
         if (span.start, span.end) == (amount.evidence.start, amount.evidence.end):
-            whole = _counted(before.minor, span, said.heard)
+            whole = _counted(before.minor, span, said.heard) or _more(before.minor, span, said)
             readings = () if whole is None else (replace(amount.value, amount_minor=whole),)
             return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
     return None
@@ -53,6 +53,14 @@ def _counted(before: int, now: Span, heard: Annotation) -> int | None:
     value = next((each.amount_minor for each in comes_to(now, heard)[:1]), 0)
     few = now.kind is SpanKind.NUMBER and 0 < value < _TEN * major and value % major == 0
     return value // major * scale if few and scale >= _HUNDRED * major and before % scale == 0 else None
+
+
+def _more(before: int, now: Span, said: Said) -> int | None:
+    """Both together, where an "and" alone stands before an amount that may go on with the one before: "and five"."""
+    rules, first, values = said.rules, said.rules.units(said.text[: now.start]).words, comes_to(now, said.heard)
+    value = values[0].amount_minor if len(values) == 1 else 0
+    joined = rules.spaced and len(first) == 1 and bool(rules.accounts.joints.scan(first, 0))
+    return before + value if joined and 0 < value < last_place(before) else None
 
 
 def corrects(rules: Grammar, between: str) -> bool:

@@ -144,8 +144,19 @@ def refused(parts: SelfRepair) -> Understood | None:
             return parts.one
         rest = parts.read(end, cut.stop)
         if rest is not None and rest.then is None and rest.intent in TOLD_ALONE and not kinds(rest) & kinds(parts.one):
+            if rest.slots.source is not None and (kept := _kept(parts)) is not None:
+                return replace(parts.one, unread=(*parts.one.unread, kept))
             return merged(parts.one, rest, parts.rule("refused"))
     return None
+
+
+def _kept(parts: SelfRepair) -> Evidence | None:
+    """What may be to stay where it is: "leave a thousand in checking"."""
+    cut, rules = parts.cut, parts.said.rules
+    words = rules.units(parts.said.text[cut.mark : cut.start]).words
+    if not any(rules.accounts.keeping.scan(words, at) for at in range(len(words))):
+        return None
+    return parts.said.heard.evidence(cut.mark, cut.stop, parts.rule("refused"))
 
 
 def _follows(parts: SelfRepair, named: dict[str, Slot[Any]]) -> bool:

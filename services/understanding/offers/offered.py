@@ -40,7 +40,7 @@ def offered(said: Said, found: Understood) -> Understood | None:
         return None
     if payee is not None and (sent_from(span, payee.evidence.start) or _acts_itself(span, payee)):
         return None
-    slots = Slots(amount=amount, payee=payee, source=own.get("source"), target=None if payee else own.get("target"))
+    slots = Slots(amount=amount, payee=payee, source=own.get("source"), target=own.get("target"))
     return Understood(
         Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=heard.payees
     )

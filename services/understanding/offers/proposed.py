@@ -123,7 +123,7 @@ def _of_an_order(span: ClauseSpan, start: int, end: int) -> bool:
 def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
     """An order with the values that were told once each, the rest to be asked for; None for money that goes nowhere."""
     heard = span.heard
-    slots = told(span, locale_rules(heard.transcript.locale).currency)
+    slots = told(span, locale_rules(heard.transcript.locale).currency, bare=span.grammar.spaced)
     bill = _only(span, "bill")
     if meant.intent is Intent.BILL_PAYMENT:
         slots = replace(slots, payee=None, target=None, bill=bill and Slot(BillId(bill[0]), bill[1]))

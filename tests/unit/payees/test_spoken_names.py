@@ -7,7 +7,8 @@ import orjson
 import pytest
 
 from app.qa.replay.judging.stats import clopper_pearson
-from deploy.bench._payees.spoken import HALVES, spoken
+from deploy.bench._payees.spoken import spoken
+from deploy.bench._payees.stock import HALVES
 from deploy.bench.payees import run
 from schemas.ids import EN_GB
 

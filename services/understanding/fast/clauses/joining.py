@@ -34,14 +34,15 @@ def joint(one: Understood, two: Understood) -> Understood | None:
     further = tuple(mention for mention in two.unresolved if mention.slot not in named | there)
     if SlotName.TARGET in there:
         there.add(SlotName.PAYEE)
+    of_bills = [each for each in further if one.intent is Intent.TRANSFER_MONEY and each.slot is SlotName.BILL]
     return replace(
         one,
         slots=made,
         missing=tuple(slot for slot in one.missing if slot not in there),
-        unresolved=(*(m for m in one.unresolved if m.slot not in there), *further),
+        unresolved=(*(m for m in one.unresolved if m.slot not in there), *(m for m in further if m not in of_bills)),
         payees=one.payees if one.slots.payee or not two.payees else two.payees,
         confidence=min(one.confidence, two.confidence),
-        unread=(*one.unread, *two.unread),
+        unread=(*one.unread, *two.unread, *(each.evidence for each in of_bills)),  # "fifty to emily plus tax"
         rejected=_rejected(one, two),
     )
 

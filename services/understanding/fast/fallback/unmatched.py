@@ -121,6 +121,8 @@ class Unmatched:
         """With what was told that such an intent may have, and what is named in it that stays open."""
         heard = hearing.heard
         intent, slots, route = meant.intent, meant.slots, meant.route
+        if self._grammar.spaced and hearing.context.idle and intent in MONEY_MOVING and not meant.vetoes:
+            slots = told(hearing, self._currency, bare=True)
         serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots()
         guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, serious)
         own = own_accounts(hearing) if not (guessed.source or guessed.target) else ()

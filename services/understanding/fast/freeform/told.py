@@ -33,17 +33,17 @@ _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 
 
-def told(
-    hearing: Hearing,
-    currency: str,
-) -> Slots:
-    """The slots that are told: each only where exactly one value for it was said; none where it is by how much."""
+def told(hearing: Hearing, currency: str, *, bare: bool = False) -> Slots:
+    """The slots that are told: each only where exactly one value for it was said; none where it is by how much.
+
+    For what is but offered a `bare` number may be the amount.
+    """
     grammar, confirming = hearing.grammar, hearing.context.confirming
     relative = confirming and any(hearing.reading.phrases(grammar.phrases.relative))
     if relative or (confirming and not grammar.spaced and _taken_back(hearing)):
         return Slots()
     values: dict[str, Slot[Any]] = {}
-    amounts = {slot.value: slot for slot in _amounts(hearing, currency)}
+    amounts = {slot.value: slot for slot in _amounts(hearing, currency, bare=bare)}
     if len(amounts) == 1:
         values["amount"] = next(iter(amounts.values()))
     if (payee := _named(hearing)) is not None:
@@ -56,7 +56,7 @@ def told(
     if len(days) == 1 and values:
         day = Evidence(days[0].start, days[0].end, _surface(hearing, days[0]), days[0].rule)
         values["date"] = Slot(days[0].value, day)
-    if "payee" in values:
+    if "payee" in values and not bare:  # what is offered may hold both: it is asked which is meant
         values.pop("target", None)
     return Slots(**values)
 
@@ -164,16 +164,16 @@ def _of_time(hearing: Hearing, span: Span) -> bool:
     return any(trie.scan(reading.words, place[1]) for trie in counted)
 
 
-def _amounts(hearing: Hearing, currency: str) -> Iterator[Slot[MoneyValue]]:
+def _amounts(hearing: Hearing, currency: str, *, bare: bool) -> Iterator[Slot[MoneyValue]]:
     heard, context = hearing.heard, hearing.context
     if any(span.kind is SpanKind.DIGITS for span in heard.spans):  # "fifteen, no, five zero": none is surely the amount
         return
     spans = [span for span in heard.spans if span.kind is SpanKind.MONEY]
-    if not spans and (context.asked is SlotName.AMOUNT or context.confirming):
+    if not spans and (bare or context.asked is SlotName.AMOUNT or context.confirming):
         spans = [span for span in heard.spans if span.kind is SpanKind.NUMBER and _taken(span, hearing.reading)]
-        spans = [span for span in spans if not (_of_time(hearing, span) or _sounds_alike(hearing, span))]
+        spans = [span for span in spans if not (_of_time(hearing, span) or _sounds_alike(hearing, span, bare=bare))]
     for span in spans:
-        if _points_before(hearing, span):
+        if _points_before(hearing, span, bare=bare and span.kind is SpanKind.NUMBER):
             continue
         values = [value for each in span.values if (value := money_of(span.kind, each, currency)) is not None]
         if context.confirming and heard.transcript.text.startswith(hearing.grammar.words.as_much, span.end):
@@ -185,13 +185,16 @@ def _amounts(hearing: Hearing, currency: str) -> Iterator[Slot[MoneyValue]]:
             yield Slot(values[0], evidence, tuple(values[1:]))
 
 
-def _sounds_alike(hearing: Hearing, span: Span) -> bool:
-    """Whether a number among words of no rule may be no number: "go four it", "I want two think"."""
-    return hearing.context.confirming and _surface(hearing, span).casefold() in hearing.grammar.words.sound_alike
+def _sounds_alike(hearing: Hearing, span: Span, *, bare: bool) -> bool:
+    """Whether a number among words of no rule may be no number: "go four it"; nor its end: "twenty two ken"."""
+    said, alike = _surface(hearing, span).casefold(), hearing.grammar.words.sound_alike
+    ends, behind = said[-1] if said.isdecimal() else said.split()[-1], hearing.text[span.end :].split()
+    swallowed = bare and ends in alike and bool(behind) and behind[0] not in hearing.grammar.words.onto
+    return swallowed or (hearing.context.confirming and said in alike)
 
 
-def _points_before(hearing: Hearing, span: Span) -> bool:
-    """Whether words before it make of it something else: "make that one ten", "all but fifty", "two lots of fifty"."""
+def _points_before(hearing: Hearing, span: Span, *, bare: bool) -> bool:
+    """Whether words before it make of it something else: "make that one ten", "two lots of fifty", "I'm fifty"."""
     grammar, reading = hearing.grammar, hearing.reading
     place, words = reading.units.covering(span.start, span.end), grammar.words
     at = place[0] if place is not None and grammar.spaced else 0
@@ -204,6 +207,8 @@ def _points_before(hearing: Hearing, span: Span) -> bool:
         counted = grammar.phrases.counted
         if any(e.end == at - 1 for b in several for e in counted.scan(reading.words, b)):
             return True
+    if bare and at and reading.words[at - 1] in words.finite:
+        return True
     return at > 1 and reading.words[at - 1 : at] == words.one and reading.words[at - 2] in words.ones
 
 

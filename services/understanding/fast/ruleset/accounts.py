@@ -40,6 +40,10 @@ class Accounts:
     spaced: bool
     before: frozenset[tuple[str, ...]]
     behind: Trie
+    elsewhere: Trie
+    since: Trie
+    until: Trie
+    ending: Trie
     inexact: Trie
     withdrawing: Trie
     times: Trie
@@ -174,7 +178,10 @@ class Accounts:
         return False
 
     def borrowed(self, units: Units, begin: int, end: int) -> bool:
-        """Whether a day that is over tells when money was lent that is given back: 昨日佐藤さんに借りた二千円."""
+        """Whether a day tells when money was lent that is given back: 昨日借りた二千円, "he lent me on sunday"."""
+        if self.spaced:
+            before = range(max(0, begin - _MAX_REASON), begin)
+            return any(edge.end == begin for at in before for edge in self.lent.scan(units.words, at))
         if not any(edge.end <= end for edge in self.gone.scan(units.words, begin)):
             return False
         behind = range(end, min(end + 2 * _MAX_REASON, len(units.words)))

@@ -12,6 +12,10 @@ class AccountsFile(RuleFile):
     withdrawing: tuple[str, ...] = ()  # at the very end: all that was said is called off
     before: tuple[str, ...]  # before a day: a limit
     behind: tuple[str, ...]  # behind a day: a limit
+    elsewhere: tuple[str, ...] = ()  # an account that is none of those that are known: "to her other account"
+    since: tuple[str, ...] = ()  # beside a day: a history is asked of all from it on
+    until: tuple[str, ...] = ()  # the same, of all up to it
+    ending: tuple[str, ...] = ()  # the same, of all from another day up to it
     times: tuple[str, ...]  # an unread part is about a day
     places: tuple[str, ...]  # an unread part is about an account
     things: tuple[str, ...] = ()  # what has a day that is none of an order's: "today's dinner"

@@ -23,6 +23,7 @@ When = Literal[
     "billing",
     "alone",
     "readback",
+    "ordered",
     "locking",
     "idle",
     "outgoing",
@@ -102,7 +103,7 @@ class TemplateRule(BaseModel):
 
     `when` is recent, it counts after the command of its own intent alone, while nothing is awaited; billed, after a
     bill was asked about; balanced, after a balance was; billing, while the payment of one waits; alone, where nothing
-    else is said; readback, where an order was read back;
+    else is said; readback, where an order was read back; ordered, where it still waits, for a code as well;
     outgoing, where it goes to none of the caller's own accounts.
     """
 

@@ -101,7 +101,7 @@ def unmatched(hearing: Hearing, named: Iterable[tuple[int, int]]) -> tuple[Menti
         _words(hearing, edge.start, edge.end)
         for at in range(len(units.words))
         for edge in rules.times.scan(units.words, at)
-        if rules.spaced or edge.end > at + 1
+        if (edge.end > at + 1) or (rules.spaced and not any(s.start <= units.starts[at] < s.end for s in dated))
     ]
     places = [_words(hearing, start, end) for start, end in named] or [
         _words(hearing, at if rules.spaced else _clause(hearing, at), edge.end)
