@@ -9,6 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Mount
 
 from schemas.amiss import faults
 from schemas.errors import (
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 IDENTITY: Final = (Unauthenticated, MissingScope, RateLimited, DependencyFailed)
 """What a route that asks for a credential may answer."""
 NO_ROUTE: Final = "no such route"
+ANY_PATH: Final = "/{path:path}"
+NO_UPGRADE: Final = "a WebSocket answers here: send Upgrade: websocket, and have proxies pass it on"
+UPGRADE_REQUIRED: Final = 426
 MAX_PLACES: Final = 8
 """Places that a refusal names."""
 
@@ -79,12 +83,16 @@ def install(app: FastAPI, metrics: Metrics) -> None:
         assert isinstance(error, RequestValidationError)
         return answer(BadInput("; ".join(islice(faults(error.errors()), MAX_PLACES))))
 
-    async def framework(_: Request, error: Exception) -> Response:
+    async def framework(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        allowed = (error.headers or {}).get("Allow", "")
-        ours = NotFound(NO_ROUTE) if error.status_code == NotFound.http_status else BadInput(f"send {allowed}")
-        metrics.error(ours.code)
-        return _response(ours, error.status_code, dict(error.headers or {}))
+        status, headers = error.status_code, dict(error.headers or {})
+        refused: TellerlineError = BadInput(f"send {headers.get('Allow', '')}")
+        if status == NotFound.http_status:
+            refused = NotFound(NO_ROUTE)
+            if _has_call(app, request):
+                refused, status, headers = BadInput(NO_UPGRADE), UPGRADE_REQUIRED, {"Upgrade": "websocket"}
+        metrics.error(refused.code)
+        return _response(refused, status, headers)
 
     async def unforeseen(_: Request, error: Exception) -> Response:
         log.error("unforeseen %s", type(error).__name__)
@@ -94,3 +102,10 @@ def install(app: FastAPI, metrics: Metrics) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, framework)
     app.add_exception_handler(Exception, unforeseen)
+
+
+def _has_call(app: FastAPI, request: Request) -> bool:
+    """Whether a call is taken at the address of a request that is none; a path for whatever is left takes none."""
+    asked = {**request.scope, "type": "websocket"}
+    doors = (route for route in app.routes if not isinstance(route, Mount) and getattr(route, "path", "") != ANY_PATH)
+    return any(route.matches(asked)[0] is Match.FULL for route in doors)

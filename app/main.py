@@ -85,7 +85,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
         app.include_router(demo.router(gateway, gateway.issuer))
         app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")
         app.add_api_route("/", lambda: RedirectResponse("/console/"), include_in_schema=False)
-    app.add_api_websocket_route("/{path:path}", _no_such_call)  # last: whatever is called by another name
+    app.add_api_websocket_route(errors.ANY_PATH, _no_such_call)  # last: whatever is called by another name
     return app
 
 

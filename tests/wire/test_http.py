@@ -137,6 +137,9 @@ async def test_nobody_gets_in_without_a_credential(bank: RunningApp) -> None:
 
 async def test_unknown_routes_and_methods_answer_in_the_same_form(bank: RunningApp) -> None:
     assert (await bank.client.get("/nowhere")).json()["error"]["code"] == "not_found"
+    for call in ("/v1/calls", "/v1/realtime", "/v1/ivr/twilio"):
+        bare = await bank.client.get(call)  # as a proxy leaves it that passes no Upgrade on
+        assert (bare.status_code, "Upgrade: websocket" in bare.json()["error"]["message"]) == (426, True)
     other = await bank.client.get("/v1/text")
     assert (other.status_code, other.json()["error"]["message"]) == (405, "send POST")
 
