@@ -73,7 +73,8 @@ def _prefixed(scan: Scan, at: int) -> Amount | None:
         return None  # "the dollars thousand of times"
     after = scan.words[found.end].currency
     end = found.end
-    if after is not None and after.codes != unit.codes and not (after.minor or after.glued):
+    alone = after is None or after.minor or after.glued or _opens(scan, after, end)  # "US$70 $70" are two
+    if after is not None and after.codes != unit.codes and not alone:
         if not set(after.codes) & set(unit.codes):
             return None
         unit, end = after, end + 1
