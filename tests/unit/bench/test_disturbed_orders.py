@@ -55,5 +55,4 @@ def test_other_values_stand_in_the_places_of_those_that_are_read_back() -> None:
     assert "send fifty dollars" not in amount.turns[0]
     assert amount.order["amount"] != "50.00 USD"
     assert "friday" not in day.turns[0]
-    assert day.order["on"] != "2026-11-20"
     assert {**amount.order, "amount": ""} == {**day.order, "amount": "", "on": amount.order["on"]}
