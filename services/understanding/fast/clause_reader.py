@@ -97,7 +97,8 @@ class ClauseReader:
 
 
 def _joined(hearing: MatchInput, start: int, end: int) -> bool:
-    """Whether few units stand behind a word that joins them to what was said before: "… to ann and the gym"."""
-    before, joins = range(max(1, start - _MOST_WORDS), start), hearing.grammar.phrases.conjunctions
-    few = end - start <= _MOST_JOINED and hearing.grammar.accounts.spaced
-    return few and any(joins.longest(hearing.reading.words, at)[0] == start for at in before)
+    """Whether a condition stands there, or a few units behind a word that joins them: "… to ann and the gym"."""
+    words, phrases, accounts = hearing.reading.words, hearing.grammar.phrases, hearing.grammar.accounts
+    joins = any(phrases.conjunctions.longest(words, at)[0] == start for at in range(max(1, start - _MOST_WORDS), start))
+    few = end - start <= _MOST_JOINED
+    return accounts.spaced and ((few and joins) or bool(start and accounts.conditions.longest(words, start)[1]))
