@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 
+from deploy.bench._questions import read_questions
 from schemas.answer import Question, SentenceReady
 from schemas.ids import EN_US, JA_JP
 from services.answering.generate import AnswerEndpoint, GemmaAnswerer
@@ -24,11 +24,11 @@ CLOCK = SystemClock()
 FEE = "What does it cost to send money abroad?"
 DATA = Path(__file__).parents[1] / "data" / "answer"
 EVERY_QUESTION = [
-    (q["q"] if isinstance(q, dict) else q, locale)
+    (question, locale)
     for name, locale in (("en", EN_US), ("ja", JA_JP))
-    for half in ("development", "held")
-    for group in yaml.load((DATA / f"{name}.yaml").read_text(), yaml.CSafeLoader)[half].values()
-    for q in group
+    for part, half in read_questions(DATA, name).items()
+    if part != "fresh"
+    for question in (*(one.q for one in half.answerable), *half.unanswerable)
 ]
 
 
