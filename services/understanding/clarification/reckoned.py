@@ -55,10 +55,14 @@ class _Reckoning:
 
 def reckoned(utterance: Said, found: Understood) -> Understood | None:
     """The order without its sum; None where no sum is told so."""
-    rules = utterance.rules
-    if not rules.spaced or not utterance.context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
+    if not utterance.context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
         return None
-    said, marks = _Reckoning(utterance.hearing, utterance), rules.accounts
+    return _told(_Reckoning(utterance.hearing, utterance)) if utterance.rules.spaced else _left_there(utterance)
+
+
+def _told(said: _Reckoning) -> Understood | None:
+    """The order, by the words from its beginning on: "empty my savings", "leave a thousand", "all but ten"."""
+    marks = said.hearing.grammar.accounts
     begin = _begin(said)
     if begin == len(said.words):
         return None
@@ -110,6 +114,23 @@ def _past_name(said: _Reckoning, end: int) -> int:
     names = Mentions.of_all(said.utterance).everyone
     places = (units.covering(name.start, name.end) for name, _ in names)
     return next((place[1] for place in places if place is not None and place[0] == end), end)
+
+
+def _left_there(said: Said) -> Understood | None:
+    """The order without a sum that is to stay where it is: 「三万円だけ残してあと全部送って」."""
+    kept, text = said.rules.patterns.kept_back, said.text
+    places = ((span.start, stays.end()) for span in said.heard.spans if (stays := kept.match(text, span.end)))
+    place = next(places, None)
+    if place is None:
+        return None
+    start, end = place
+    order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)
+    rule = said.rules.accounts.rule("reckoned")
+    topic: Slot[str] = Slot(Topic.EXACT, said.heard.whole(rule))
+    if order.intent is not Intent.TRANSFER_MONEY or not (order.slots.payee or order.slots.target):
+        return unmeasured(topic)
+    slots = replace(order.slots, amount=None, topic=topic)
+    return replace(order, slots=slots, route=Route.FAST, missing=(SlotName.AMOUNT,), rule=rule, doubted=())
 
 
 def _emptied(said: _Reckoning, begin: int, end: int) -> Understood | None:

@@ -29,7 +29,7 @@ from services.understanding.fast.ruleset.grammar import Grammar
 
 _MOST_WORDS: Final = 3
 """Words that join two clauses, at most."""
-_MOST_JOINED: Final = 4
+_MOST_JOINED: Final = 7
 """Words of another thing that is wanted alike, at most: more are a story."""
 
 

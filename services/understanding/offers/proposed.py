@@ -45,6 +45,8 @@ _HOW: Final = "question"
 """The veto of how and why; what is asked about a bill or an account is met by it only in a language with spaces."""
 _REFUSED: Final = "refusal"
 """The veto of what is itself not to be done."""
+_LED: Final = 4
+"""Words before what is called off, at most: "i want to cancel"."""
 _BARRED: Final = frozenset({"question", "conditional", "recurring"})
 """Vetoes that let no order be offered, wherever they stand."""
 
@@ -99,6 +101,8 @@ def hindering(span: ClauseSpan) -> bool:
     if not grammar.spaced:
         return barred(span)
     if vetoes_met(span, 0, len(reading.words)) & _BARRED or hindered(span):
+        return True
+    if any(grammar.accounts.calling_off.scan(reading.words, at) for at in range(min(_LED, len(reading.words)))):
         return True
     clauses = [clause for piece in sentences(span) for clause in pauses(span, *piece)]
     if any(vetoes_met(span, *clause) and _of_an_order(span, *clause) for clause in clauses):

@@ -91,6 +91,7 @@ class Accounts:
     joints: Trie
     not_now: Trie
     undoing: Trie
+    calling_off: Trie
     from_start: Trie
     first: Trie
     all: Trie

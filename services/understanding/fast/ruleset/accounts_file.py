@@ -61,6 +61,7 @@ class AccountsFile(RuleFile):
     joints: tuple[str, ...] = ()  # within a number, before a hesitation or behind it
     not_now: tuple[str, ...] = ()  # puts off what is ordered
     undoing: tuple[str, ...] = ()  # takes back what was said before
+    calling_off: tuple[str, ...] = ()  # before what was ordered once: it is not to go
     from_start: tuple[str, ...] = ()  # takes back all of it
     first: tuple[str, ...] = ()  # something is wanted before it, or besides
     all: tuple[str, ...] = ()  # every account

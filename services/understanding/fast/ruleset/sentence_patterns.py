@@ -32,6 +32,7 @@ class SentencePatterns(RuleFile):
     onto: re.Pattern[str] = _NOWHERE
     not_this: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
+    kept_back: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
