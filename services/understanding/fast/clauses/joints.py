@@ -1,4 +1,4 @@
-"""Where two commands said in one breath are joined: a conjunction that joins no nouns, or a mark that was written."""
+"""Where two commands said in one breath are joined: a conjunction that joins no nouns, a mark, a verb at its end."""
 
 from typing import Final
 
@@ -9,14 +9,22 @@ _MARKS: Final = frozenset(",、，;；.。!！—–")
 
 
 def joint(hearing: Hearing, at: int) -> int | None:
-    """Where what is joined at unit `at` begins: after a conjunction, or after a mark that was written."""
+    """Where what is joined at unit `at` begins: after a conjunction, a mark that was written, or a verb at its end."""
     reading = hearing.reading
     stop, symbols = hearing.grammar.phrases.conjunctions.longest(reading.words, at)
     if symbols and at not in reading.taken:
         joins_nouns = reading.words[at:stop] in hearing.grammar.words.noun_conjunctions
         return None if joins_nouns and _after_a_verb(hearing, at) else stop
     between = hearing.text[reading.units.ends[at - 1] : reading.units.starts[at]]
-    return at if at not in reading.within and _MARKS.intersection(between) else None
+    marked = at not in reading.within and _MARKS.intersection(between)
+    return at if marked or (_after_a_verb(hearing, at) and _names(hearing, at)) else None
+
+
+def _names(hearing: Hearing, at: int) -> bool:
+    """Whether a value, somebody's name, or a thing of the caller's begins at unit `at`: 「送って電気代も」."""
+    reading = hearing.reading
+    begins = at in reading.taken and at not in reading.within
+    return begins or bool(hearing.nouns.trie.scan(reading.words, at))
 
 
 def _after_a_verb(hearing: Hearing, at: int) -> bool:
