@@ -75,11 +75,11 @@ def _idle(state: DialogueState, heard: Understood, facts: Facts) -> Step:
 
 
 def _asking(state: DialogueState, at: Asking, heard: Understood, facts: Facts) -> Step:
-    """A yes takes the only choice, a no to payees asks for another one."""
+    """A yes takes the only choice, a no to payees or to amounts asks for another one."""
     match heard.intent:
         case Intent.CONFIRM if len(at.choices) == 1 and agreed(state, heard, facts):
             return choose(state, 1, facts)
-        case Intent.DENY if at.choices and at.slot is SlotName.PAYEE:
+        case Intent.DENY if at.choices and at.slot in {SlotName.PAYEE, SlotName.AMOUNT}:
             return choose(state, 0, facts)
         case _:
             return _waiting(state, heard, facts)
