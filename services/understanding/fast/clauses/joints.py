@@ -1,7 +1,9 @@
 """Where two commands said in one breath are joined: a conjunction that joins no nouns, a mark, a verb at its end."""
 
+from functools import lru_cache
 from typing import Final
 
+from services.understanding.fast.ruleset.endings import Endings
 from services.understanding.fast.words.hearing import Hearing
 
 _MARKS: Final = frozenset(",、，;；.。!！—–")
@@ -17,7 +19,7 @@ def joint(hearing: Hearing, at: int) -> int | None:
         return None if joins_nouns and _after_a_verb(hearing, at) else stop
     between = hearing.text[reading.units.ends[at - 1] : reading.units.starts[at]]
     marked = at not in reading.within and _MARKS.intersection(between)
-    return at if marked or (_after_a_verb(hearing, at) and _names(hearing, at)) else None
+    return at if marked or (_names(hearing, at) and _after_a_verb(hearing, at)) else None
 
 
 def _names(hearing: Hearing, at: int) -> bool:
@@ -29,5 +31,10 @@ def _names(hearing: Hearing, at: int) -> bool:
 
 def _after_a_verb(hearing: Hearing, at: int) -> bool:
     """Whether a verb with its ending may end before unit `at`."""
-    endings, words = hearing.grammar.endings, hearing.reading.words
-    return endings is not None and any(edge.end == at for i in range(at) for edge in endings.edges(words, i))
+    endings = hearing.grammar.endings
+    return endings is not None and at in _verb_ends(endings, hearing.reading.words)
+
+
+@lru_cache(maxsize=32)
+def _verb_ends(endings: Endings, words: tuple[str, ...]) -> frozenset[int]:
+    return frozenset(edge.end for at in range(len(words)) for edge in endings.edges(words, at))
