@@ -97,7 +97,7 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
         account_id=task.account,
         since=None if task.period is None or task.period.start == date.min else task.period.start,
         until=None if task.period is None or task.period.end == date.max else task.period.end,
-        merchant=task.merchant or _paid_to(task, facts),
+        merchant=_known_as(task.merchant, facts) or _paid_to(task, facts),
         at_least=bound(task.at_least),
         at_most=bound(task.at_most),
         limit=listed * (1 + task.further),
@@ -105,6 +105,13 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
         sent=task.sent,
     )
     return ReadTransactions(wanted, told=listed * task.further)
+
+
+def _known_as(merchant: str, facts: Facts) -> str:
+    """A merchant as the history names them: a payee where one alone is called so: 大家, "landlord"."""
+    said = merchant.casefold()
+    called = [one for one in facts.payees.values() if said in map(str.casefold, (one.relationship, *one.aliases))]
+    return called[0].name if said and len(called) == 1 else merchant
 
 
 def _paid_to(task: Task, facts: Facts) -> str:
