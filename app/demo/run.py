@@ -126,15 +126,18 @@ async def _answered(opened: Line, said: DemoUtterance, sound_of: SoundOf, consol
     async for event in opened.events(SPEAKING_S):
         show(console, event)
         sound.note(event)
-        verdict.note(event)
         if event["type"] == "tellerline.decision":
             decision = event
+        elif decision is not None:
+            verdict.note(event)
         if event["type"] == "response.done":
             if event["response"]["status"] == "cancelled":  # the caller went on: it is taken with what follows
                 decision = None
                 continue
             sound.show(console)
             await opened.send(heard_out(event["response"]["id"]))
+            if decision is None:  # a word on what became of an earlier call's order
+                continue
             verdict.turn(decision)
             return
 
