@@ -24,6 +24,7 @@ from services.dialogue.events import Facts
 from services.dialogue.names import (
     account_name,
     bill,
+    both,
     card,
     card_name,
     day_name,
@@ -203,6 +204,8 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
         whole = not more and len(first) > dialogue_rules().fragment
         said = reply("ask.unread", heard=first) if whole else reply("ask.unread_some")
         said = reply("problem.repeated") if not more and dialogue_rules().repeats(first) else said
+        hangs = dialogue_rules().conditional(task.unread)
+        said = both(reply("problem.conditional"), reply("ask.without_it", heard=first)) if hangs else said
         return DialogueState(Offering(replace(task, unread=()), said), memory), Clarify(said)
     return None
 

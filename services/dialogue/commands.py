@@ -126,8 +126,10 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     offer = offer_of(task, facts)
     if task.intent is Intent.CARD_UNLOCK and only_card(facts, locked=True) is not None:
         offer = both(reply("card.locked"), offer)
-    if _whole(task) and not dialogue_rules().only_endings(task.unread):  # one question, not one after the other
-        task, offer = replace(task, unread=()), both(reply("offer.missed_some"), offer)
+    hangs = dialogue_rules().conditional(task.unread)
+    if hangs or (_whole(task) and not dialogue_rules().only_endings(task.unread)):  # one question, not two in turn
+        missed = reply("problem.conditional" if hangs else "offer.missed_some")
+        task, offer = replace(task, unread=()), both(missed, offer)
     return state.at(Offering(task, offer)), Clarify(offer)
 
 

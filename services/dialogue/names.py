@@ -13,6 +13,8 @@ from schemas.payee import Payee
 from services.dialogue.events import Facts
 from services.dialogue.rules import dialogue_rules
 
+_BEGINS: Final = ("ckqszx", "gj", "fpv")
+"""Letters with which names of one sound may begin."""
 _VOWELS: Final = dict(zip("アイウエオ", "AIUEO", strict=True))
 
 
@@ -126,7 +128,10 @@ def same_but_for_bank(facts: Facts, ids: tuple[PayeeId, ...]) -> tuple[str, ...]
 def _alike(payees: Iterable[Payee], found: Payee, facts: Facts) -> list[Payee]:
     """Those whose names sound like one's. A book may have ten thousand: what begins otherwise is not looked at."""
     if not by_reading(facts):
-        return [one for one in payees if one.name == found.name]
+        begin, heard = found.name[:1].casefold(), _heard(found.name)
+        begins = next((each for each in _BEGINS if begin in each), begin)
+        either = {*begins, *begins.upper()}
+        return [one for one in payees if one.name[:1] in either and _heard(one.name) == heard]
     sound = _sound(found.kana or found.name)
     begins = {unicodedata.normalize("NFC", sound[:1] + voiced) for voiced in ("", "\u3099", "\u309a")}
     near = [one for one in payees if (one.kana or one.name)[:1] in begins]
@@ -141,6 +146,13 @@ def apart_by_ear(facts: Facts, one: PayeeId, other: PayeeId) -> bool:
 
 def _unvoiced(name: str) -> list[str]:
     return [c for c in unicodedata.normalize("NFD", name) if not unicodedata.combining(c) and c not in " 　"]
+
+
+@lru_cache(maxsize=10_000)
+def _heard(name: str) -> str:
+    """What is surely heard of a name in Latin letters: Sean and Shawn, Stephen Clarke and Steven Clark are one."""
+    plain = "".join(c for c in unicodedata.normalize("NFD", name.casefold()) if not unicodedata.combining(c))
+    return dialogue_rules().heard(plain)
 
 
 @lru_cache(maxsize=10_000)

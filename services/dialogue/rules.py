@@ -34,6 +34,7 @@ class DialogueRules(RuleFile):
     of_all: frozenset[str] = frozenset()
     gone_wrong: frozenset[str] = frozenset()
     by_reading: frozenset[str]
+    sounds: tuple[tuple[str, str], ...] = ()
     vague: tuple[str, ...]
     vague_short: dict[str, str]
     reask_amount: tuple[str, ...]
@@ -41,11 +42,22 @@ class DialogueRules(RuleFile):
     fragment: int
     word_endings: str
     repeating: str
+    hanging: str
     questions: dict[str, str]
+
+    def heard(self, name: str) -> str:
+        """A name without what its spelling alone tells."""
+        for spelled, sound in self.sounds:
+            name = re.sub(spelled, sound, name)
+        return name
 
     def repeats(self, piece: str) -> bool:
         """Whether words that nothing was made of ask for more than one payment: 毎月, ずつ三回."""
         return re.search(self.repeating, piece) is not None
+
+    def conditional(self, pieces: Iterable[str]) -> bool:
+        """Whether an order hangs on one of the words that nothing was made of: "if I was paid"."""
+        return any(re.search(self.hanging, piece, re.IGNORECASE) for piece in pieces)
 
     def only_endings(self, pieces: Iterable[str]) -> bool:
         """Whether each piece may be the end of a word that was read without it."""

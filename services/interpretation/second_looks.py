@@ -9,6 +9,7 @@ from services.understanding.clarification.afterthought import afterthought, name
 from services.understanding.clarification.asked_first import asked_besides, asked_first, then_paid
 from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller, paid_before
 from services.understanding.clarification.doubled import doubled
+from services.understanding.clarification.hanging import hanging
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.reckoned import reckoned
@@ -82,6 +83,7 @@ _LOOKS: Final = (
     _Look(_ELSE, proposed),
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
+    _Look(_THEN, hanging),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.

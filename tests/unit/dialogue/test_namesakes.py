@@ -22,7 +22,10 @@ def payee(number: int, name: str, kana: str = "") -> Payee:
     ("locale", "one", "other", "alike"),
     [
         (EN_US, ("John Porter", ""), ("John Porter", ""), True),
-        (EN_US, ("John Porter", ""), ("Jon Porter", ""), False),
+        (EN_US, ("John Porter", ""), ("Jon Porter", ""), True),
+        (EN_US, ("Sean Doyle", ""), ("Shawn Doyle", ""), True),
+        (EN_US, ("Stephen Clarke", ""), ("Steven Clark", ""), True),
+        (EN_US, ("Catherine Nguyen", ""), ("Katherine Newman", ""), False),
         (JA_JP, ("大野", "オオノ"), ("小野", "オノ"), True),
         (JA_JP, ("後藤", "ゴトウ"), ("古藤", "コトウ"), True),
         (JA_JP, ("馬場", "ババ"), ("幅", "ハバ"), True),

@@ -117,6 +117,8 @@ class Accounts:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
+    hanging: Trie
+    put_off: Trie
     repeats: Trie
     hedged: Trie
     reckoned: Trie

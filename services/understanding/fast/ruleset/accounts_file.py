@@ -43,6 +43,8 @@ class AccountsFile(RuleFile):
     joined: tuple[str, ...] = ()  # between two bills that are both meant
     in_a_row: str = ""  # a pattern: what is between several payees
     shared: tuple[str, ...] = ()  # those who are named have it together
+    hanging: tuple[str, ...] = ()  # with these an order hangs on something
+    put_off: tuple[str, ...] = ()  # last of all: what was ordered is not to go out yet
     waiting: tuple[str, ...] = ()  # until a day, on which it is done
     across: tuple[str, ...] = ()  # from one of two own accounts to the other
     put_by: tuple[str, ...] = ()  # to `savings`
