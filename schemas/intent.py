@@ -85,6 +85,7 @@ class Topic(StrEnum):
     REPEATED = "repeated"
     CONDITIONAL = "conditional"
     DROPPED = "dropped"  # one of several orders
+    ONLY = "only"  # the same, and none of the others is
     RECEIVED = "received"  # what came into an account
     SENT = "sent"  # whom the caller paid
 

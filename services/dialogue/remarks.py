@@ -27,8 +27,8 @@ _SAID: Final[dict[str, str]] = {
 def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
     """The answer to a remark on what waits; None where there is none."""
     topic = heard.slots.about
-    if topic == Topic.DROPPED and state.task is not None:
-        return _struck(state, state.task, heard.slots, facts)
+    if topic in {Topic.DROPPED, Topic.ONLY} and state.task is not None:
+        return _of_several(state, state.task, heard, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
@@ -55,6 +55,17 @@ def everything_cancelled(state: DialogueState, heard: Understood, facts: Facts) 
     return go_on(dropped(state), reply("cancel.rest"), facts) if sent else cancelled(state, facts)
 
 
+def _of_several(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+    """One of several orders is not wanted, or no other than that; where there is but one, it is corrected."""
+    said = heard.slots
+    if said.about == Topic.ONLY:
+        found = _alone(state, task, said, facts)
+    else:
+        found = None if heard.rejected and not state.memory.queue else _struck(state, task, said, facts)
+    payee = None if heard.rejected else said.payee
+    return found or value(state, replace(heard, slots=replace(said, topic=None, payee=payee)), facts)
+
+
 def _struck(state: DialogueState, task: Task, said: Slots, facts: Facts) -> Step:
     """Of several orders one is not wanted: what is at hand is given up, what waits its turn left out."""
     queue, more = state.memory.queue, replace(said, payee=None, bill=None, choice=None, topic=None) != Slots()
@@ -65,6 +76,14 @@ def _struck(state: DialogueState, task: Task, said: Slots, facts: Facts) -> Step
         return refused(state, task)
     left = (*queue[: places[0]], *queue[places[0] + 1 :])
     return and_again(state.keeping(replace(state.memory, queue=left)), "cancel.done", facts)
+
+
+def _alone(state: DialogueState, task: Task, said: Slots, facts: Facts) -> Step | None:
+    """Of several orders one is wanted and no other; None where it is none of them."""
+    if said.choice is not None or _is_it(task, said):
+        return and_again(state.keeping(replace(state.memory, queue=())), "cancel.others", facts)
+    one = tuple(each for each in state.memory.queue if _is_it(each, said))
+    return cancelled(state.keeping(replace(state.memory, queue=one)), facts) if len(one) == 1 else None
 
 
 def _is_it(task: Task, said: Slots) -> bool:

@@ -53,9 +53,16 @@ def go_on(state: DialogueState, said: Reply, facts: Facts) -> Step:
             return state, Answer(reply=said)
         case SteppingUp():
             return state, Clarify(both(said, reply("step_up.waiting")))
-    if task is None and memory.queue:
-        task, memory = memory.queue[0], replace(memory, queue=memory.queue[1:])
+    queue = tuple(each for each in memory.queue if not _paid(each, memory.ordered))
+    if task is None and queue:
+        task, memory = queue[0], replace(memory, queue=queue[1:])
     return (state, Answer(reply=said)) if task is None else advance(memory.first(said), task, facts)
+
+
+def _paid(task: Task, before: Task | None) -> bool:
+    """Whether it is but the bill that was just paid: the order before it was corrected to that."""
+    again = before is not None and task.bill is not None and task.bill == before.bill
+    return again and not task.amounts and task.on is None
 
 
 def cancelled(state: DialogueState, facts: Facts) -> Step:

@@ -22,10 +22,10 @@ _OPEN: Final = frozenset({None, Intent.QNA})
 
 def hanging(said: Said, found: Understood) -> Understood | None:
     """The order with what it hangs on unread, or that none is kept; None where it hangs on nothing."""
-    context, rules = said.context, said.rules
-    if not rules.spaced or not context.idle or context.code or said.text.rstrip().endswith("?"):
+    context, ordered = said.context, found.intent in MONEY_MOVING
+    if not said.rules.spaced or not context.idle or context.code or said.text.rstrip().endswith("?"):
         return None
-    if found.intent in MONEY_MOVING and (off := _put_off(said)) is not None:
+    if ordered and (off := _put_off(said)) is not None:
         return _with(replace(found, then=None), said.heard.evidence(said.units.starts[off], len(said.text), _RULE))
     at = _hangs_at(said)
     if at is None or found.then is not None:
@@ -33,18 +33,24 @@ def hanging(said: Said, found: Understood) -> Understood | None:
     verb = next(_verbs(said, at), None)
     end = said.units.ends[verb - 1] if verb is not None else len(said.text)
     left = said.heard.evidence(said.units.starts[at], end, _RULE)
-    if found.intent in MONEY_MOVING:
+    if ordered:
         read = found.route is Route.FAST and at > 0
         return None if read or _told(found, left) else _with(found, left)
+    return _besides(said, found, at, left)
+
+
+def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understood | None:
+    """The order on a condition where something is looked up, or nothing was read."""
     asked = found.intent in READING and at > 0
-    unread = found.intent in _OPEN and found.rule is None and said.units.words[0] not in rules.words.asking
-    if not (asked or unread):
+    asks = said.units.words[0] in said.rules.words.asking
+    if not asked and (asks or found.rule is not None or found.intent not in _OPEN):
         return None
     order = _ordered(said, at)
     if order is not None:
         order = _with(order, left)
         return replace(found, then=order) if asked else order
-    return None if asked or not (verb or _begins(said, at)) else _refused(said)
+    begun = any(_verbs(said, at)) or _begins(said, at)
+    return _refused(said) if begun and not asked else None
 
 
 def _ordered(said: Said, at: int) -> Understood | None:
