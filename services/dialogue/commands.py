@@ -58,6 +58,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     state = queued(state, heard)
     if heard.slots.about == Topic.EXACT:
         state = state.keeping(state.memory.first(reply("problem.exact")))
+    if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
+        state = state.keeping(state.memory.first(reply("offer.missed_some")))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
@@ -147,7 +149,7 @@ def _none_locked(state: DialogueState, task: Task, facts: Facts) -> Step:
 
 def _whole(task: Task) -> bool:
     """Whether an offer of an order tells all of it."""
-    return bool(task.payee and len(task.amounts) == 1) or task.bill is not None
+    return bool((task.payee or task.target) and len(task.amounts) == 1) or task.bill is not None
 
 
 def _asked_first(state: DialogueState, heard: Understood, order: Understood, facts: Facts) -> Step:

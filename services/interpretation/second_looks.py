@@ -12,6 +12,7 @@ from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.hanging import hanging
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
+from services.understanding.clarification.more_wanted import more_wanted
 from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
@@ -83,7 +84,7 @@ _LOOKS: Final = (
     _Look(_ELSE, proposed),
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
-    _Look(_THEN, hanging),
+    _Look(_THEN, hanging, more_wanted),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.

@@ -17,6 +17,8 @@ from services.understanding.fast.words.vocabulary import vocabulary
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
 _NEAR: Final = 2
 """Words before an account of which one may say that the money goes there."""
+_MOST_WORDS: Final = 8
+"""Words of "everyone in my family apart from", at most."""
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
 
 
@@ -86,10 +88,19 @@ def another_than(said: Said, found: Understood) -> Understood | None:
     payee = found.slots.payee
     if payee is None or found.intent not in _MOVES:
         return None
-    if said.rules.patterns.not_this.match(said.text, payee.evidence.end) is None:
+    left_out = said.rules.spaced and _left_out(said, payee.evidence)
+    if not left_out and said.rules.patterns.not_this.match(said.text, payee.evidence.end) is None:
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
-    return replace(found, slots=replace(found.slots, payee=None), missing=missing, payees=None)
+    route = Route.FAST if left_out else found.route
+    return replace(found, slots=replace(found.slots, payee=None), missing=missing, payees=None, route=route)
+
+
+def _left_out(said: Said, payee: Evidence) -> bool:
+    """Whether all are meant but the payee: "anyone but emily"."""
+    units, marks = said.units, said.rules.accounts.all_but
+    place = units.covering(payee.start, payee.end) if marks.meets(units.words) else None
+    return place is not None and marks.ends(units.words, place[0], _MOST_WORDS)
 
 
 def _somebody(heard: Annotation, found: Understood) -> bool:

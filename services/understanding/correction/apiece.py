@@ -78,15 +78,29 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
     of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
-    every = (_EVERY in rule or _DUE_ALL in rule) and context.idle and not of_one
+    kept = _kept(said) if context.idle and found.intent is Intent.BILL_PAYMENT else ()
+    every = (_EVERY in rule or _DUE_ALL in rule or bool(kept)) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
-    due, least = _due(said, rule), 1 if _DUE_ALL in rule else 2
+    due = [bill for bill in _due(said, rule) if bill.id not in kept]
+    least = 1 if _DUE_ALL in rule or kept else 2
     months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
     left = found.unread or found.then or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
     if left or found.slots.amount or not least <= len(due) <= _MOST_BILLS:
         return None
     return _each(said, found, [bill.id for bill in due])
+
+
+def _kept(said: Said) -> list[BillId]:
+    """The bills that are left out of all: "every bill but the water"."""
+    marks, words, nouns = said.rules.accounts.all_but, said.units.words, said.hearing.nouns
+    ends = [edge.end for at in range(len(words)) for edge in marks.scan(words, at)] if marks.meets(words) else ()
+    named = [
+        nouns.nouns[e.symbol]
+        for at in range(max(ends, default=len(words)), len(words))
+        for e in nouns.trie.scan(words, at)
+    ]
+    return [BillId(noun.id) for noun in named if noun.kind == "bill" and noun.id is not None]
 
 
 def _due(said: Said, rule: str) -> list[Bill]:

@@ -117,6 +117,8 @@ class Accounts:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
+    all_but: Trie
+    deeds: frozenset[str]
     hanging: Trie
     put_off: Trie
     repeats: Trie

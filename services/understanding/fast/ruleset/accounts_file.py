@@ -43,6 +43,8 @@ class AccountsFile(RuleFile):
     joined: tuple[str, ...] = ()  # between two bills that are both meant
     in_a_row: str = ""  # a pattern: what is between several payees
     shared: tuple[str, ...] = ()  # those who are named have it together
+    all_but: tuple[str, ...] = ()  # all are meant but who or what is named behind it
+    deeds: frozenset[str] = frozenset()  # behind "and": something is to be done that no order of ours is
     hanging: tuple[str, ...] = ()  # with these an order hangs on something
     put_off: tuple[str, ...] = ()  # last of all: what was ordered is not to go out yet
     waiting: tuple[str, ...] = ()  # until a day, on which it is done

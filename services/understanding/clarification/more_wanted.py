@@ -1,0 +1,39 @@
+"""Something else that is wanted behind what is looked up or locked, and that nobody read: it is told to be missed.
+
+"Freeze my card and order me a new one", "what's my balance and can you mail me a statement".
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import RuleId
+from schemas.intent import COUNTED, READING, Intent, Route, Understood
+from services.understanding.correction.said import Said
+from services.understanding.fast.ruleset.meanings import CARDS
+
+_RULE: Final = RuleId("intents.more_wanted@1")
+_READ: Final = READING | COUNTED | CARDS
+_MOST_LEAD: Final = 4
+"""Words between "and" and what is wanted: "and could you please mail"."""
+
+
+def more_wanted(said: Said, found: Understood) -> Understood | None:
+    """What was read with that behind it; None where nothing else is wanted, or it was read."""
+    rules, units, context = said.rules, said.units, said.context
+    plain = found.intent in READING | CARDS and found.then is None and context.idle
+    if not plain or not rules.spaced or rules.accounts.deeds.isdisjoint(units.words):
+        return None
+    for at in range(1, len(units.words) - 1):
+        begin = rules.phrases.conjunctions.longest(units.words, at)[0]
+        if begin > at and begin < len(units.words) and _wished(said, begin):
+            rest = said.look(units.starts[begin], len(said.text), context)
+            more = Understood(Intent.QNA, route=Route.QNA, rule=_RULE)
+            return None if rest.intent in _READ and rest.rule is not None else replace(found, then=more)
+    return None
+
+
+def _wished(said: Said, begin: int) -> bool:
+    """Whether what is asked for in the first words from a unit on is a deed."""
+    words = said.units.words[begin : begin + _MOST_LEAD + 1]
+    at = next((i for i, word in enumerate(words) if word in said.rules.accounts.deeds), None)
+    return at is not None and (at == 0 or said.rules.phrases.requests.begins(said.units.words, begin))
