@@ -24,6 +24,7 @@ from services.understanding.correction.days import day_in_part, undated
 from services.understanding.correction.in_part import in_part
 from services.understanding.correction.looked_back import looked_back
 from services.understanding.correction.merging import said_in, shifted
+from services.understanding.correction.qualified import qualified
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
 from services.understanding.correction.stumbles import smoothed, uncontracted
@@ -160,7 +161,8 @@ class _Stages:
         said, found = self._said(heard, context), self.mended(heard, context)
         if (plain := self._uncontracted(said, found)) is not None:
             return plain
-        meant = called_in_two(said, found, self._anyone(heard), partial(self._naming, heard, context))
+        anyone, naming = self._anyone(heard), partial(self._naming, heard, context)
+        meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
         meant = meant or looked_again(said, found)
         return two_receivers(said, meant) or another_than(said, meant) or meant
 

@@ -57,7 +57,9 @@ def _names(bank: str) -> list[str]:
     rules, words = english_finder(), bank.lower().split()
     names: list[str] = []
     for spelled in (words, [rules.spelled.get(word, word) for word in words]):
-        short = spelled[:-1] if spelled[-1] in rules.bank_words else spelled
+        kinds = (each.split() for each in rules.bank_words)
+        size = max((len(kind) for kind in kinds if spelled[-len(kind) :] == kind), default=0)
+        short = spelled[: len(spelled) - size] or spelled
         alone = " ".join(short)
         distinct = len(alone) >= _SHORTEST and alone not in rules.kinds
         names += [" ".join(spelled), *([alone] if short != spelled and distinct else [])]

@@ -73,6 +73,8 @@ class EnglishFinder(FinderRules):
     spelled: dict[str, str]
     with_letter: tuple[str, ...]
     letter_hint: str
+    ending_in: tuple[str, ...] = ()
+    digits: dict[str, str] = Field(default_factory=dict)
     articles: frozenset[str]
 
     @cached_property

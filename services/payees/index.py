@@ -14,6 +14,7 @@ from services.payees.banks_en import BanksNamed
 from services.payees.called_ja import Called
 from services.payees.data import alike_relationships, fold_word, relationship_words, unpossessed
 from services.payees.decide import Decision, decide, tell_apart
+from services.payees.endings_en import EndingsNamed
 from services.payees.evidence import ALIKE, SURELY_ALIKE
 from services.payees.fold import japanese
 from services.payees.forms import Forms
@@ -46,6 +47,7 @@ class PayeeIndex:
         self._called = Called(self._payees, self._forms.readings)
         self._banks = BanksNamed(self._payees)
         self._letters = LettersNamed(self._payees)
+        self._endings = EndingsNamed(self._payees)
         self.written = WrittenNames(self._payees)
 
     @classmethod
@@ -152,7 +154,7 @@ class PayeeIndex:
         if language(locale) == "ja":
             banked = self._called.banked(text)
         else:
-            banked = self._letters.banked(text) or self._banks.banked(text)
+            banked = self._letters.banked(text) or self._endings.banked(text) or self._banks.banked(text)
         if banked is None:
             return None
         after = banked.at + banked.size
