@@ -16,7 +16,7 @@ from schemas.decision import (
     Reply,
     ReplyParam,
 )
-from schemas.ids import AccountId, BillId, CardId
+from schemas.ids import AccountId, BillId, CardId, PayeeId
 from schemas.intent import Intent, SlotName
 from schemas.span import MoneyValue
 from services.dialogue.errands import bills_due, history, payees
@@ -143,6 +143,8 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
 
 def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
     offered = facts.profile.bills[: dialogue_rules().choices]
+    if (sender := _sent_by(task, facts)) is not None:
+        return advance(memory, replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard=""), facts)
     if not offered:
         return done(memory, Refuse(reply("bill.none_open")))
     names = tuple(each.name for each in offered)
@@ -150,6 +152,13 @@ def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
     if task.bill_heard:
         return ask(memory, question, reply("ask.bill_unknown", heard=task.bill_heard, bills=names))
     return ask(memory, question, reply("ask.bill", bills=names))
+
+
+def _sent_by(task: Task, facts: Facts) -> PayeeId | None:
+    """The one payee to whom what is no bill of the caller's is owed: the rent, to the landlord."""
+    kind = dialogue_rules().owed_to.get(task.bill_heard.casefold())
+    owed = [payee.id for payee in facts.payees.values() if kind and payee.relationship == kind]
+    return owed[0] if len(owed) == 1 else None
 
 
 def _which_account(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -34,6 +34,7 @@ class DialogueRules(RuleFile):
     of_all: frozenset[str] = frozenset()
     gone_wrong: frozenset[str] = frozenset()
     by_reading: frozenset[str]
+    owed_to: dict[str, str] = {}
     sounds: tuple[tuple[str, str], ...] = ()
     vague: tuple[str, ...]
     vague_short: dict[str, str]

@@ -82,7 +82,8 @@ def _not_understood(found: Understood) -> bool:
 
 def _whole(order: Understood) -> bool:
     named = order.slots.bill or (order.slots.amount and order.intent is Intent.TRANSFER_MONEY)
-    return bool(named) and order.route is Route.FAST and order.whole and not order.missing
+    to_whom = order.slots.payee is not None and order.missing == (SlotName.AMOUNT,)  # how much is asked then
+    return bool(named or to_whom) and order.route is Route.FAST and order.whole and (to_whom or not order.missing)
 
 
 def _single(words: Accounts, text: str, reading: UtteranceLattice) -> str:
