@@ -87,7 +87,7 @@ def bills_due(task: Task, facts: Facts) -> Reply:
 
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
-    listed = dialogue_rules().transactions_listed
+    listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
     currency = facts.profile.accounts[0].balance.currency if facts.profile.accounts else "USD"
 
     def bound(value: MoneyValue | None) -> Money | None:
@@ -147,8 +147,8 @@ def result(event: ActionDone, facts: Facts) -> Reply:
     match event.action:
         case ReadBalance(wanted):
             return _balances(tuple(a for a in event.accounts if wanted is None or a.id == wanted), facts)
-        case ReadTransactions(told=told):
-            rows = event.transactions[told : told + dialogue_rules().transactions_listed]
+        case ReadTransactions(wanted, told):
+            rows = event.transactions[told : wanted.limit]
             return _transactions(rows, facts, earlier=told > 0)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)

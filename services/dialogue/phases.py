@@ -47,6 +47,7 @@ class Task:
     at_least: MoneyValue | None = None
     at_most: MoneyValue | None = None
     portion: str = ""
+    listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
 
 

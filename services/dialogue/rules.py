@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from pydantic import Field
+
 from rules.load import RuleFile, load
 
 
@@ -17,6 +19,7 @@ class DialogueRules(RuleFile):
     payees_listed: int
     bills_listed: int
     transactions_listed: int
+    transactions_most: int
     queued: int
     patience: int
     that_bill: frozenset[str]
@@ -34,7 +37,7 @@ class DialogueRules(RuleFile):
     of_all: frozenset[str] = frozenset()
     gone_wrong: frozenset[str] = frozenset()
     by_reading: frozenset[str]
-    owed_to: dict[str, str] = {}
+    owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()
     vague: tuple[str, ...]
     vague_short: dict[str, str]

@@ -138,6 +138,8 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, period=slots.period.value)
     if slots.about in {Topic.RECEIVED, Topic.SENT}:
         task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT)
+    if slots.choice is not None and task.intent is Intent.RECENT_TRANSACTIONS:
+        task = replace(task, listed=slots.choice.value)
     if slots.merchant is not None:
         task = replace(task, merchant=slots.merchant.value)
     return task

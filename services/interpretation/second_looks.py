@@ -12,10 +12,11 @@ from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.hanging import hanging
 from services.understanding.clarification.in_turn import in_turn, of_all
 from services.understanding.clarification.listed import listed
-from services.understanding.clarification.more_wanted import more_wanted
+from services.understanding.clarification.more_wanted import enough_for, more_wanted
 from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
+from services.understanding.clarification.so_many import so_many
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apiece import apiece, every_bill
 from services.understanding.correction.by_the_order import by_the_order
@@ -85,6 +86,7 @@ _LOOKS: Final = (
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),
+    _Look(_THEN, so_many, enough_for),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.

@@ -6,8 +6,8 @@
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import RuleId
-from schemas.intent import COUNTED, READING, Intent, Route, Understood
+from schemas.ids import BillId, RuleId
+from schemas.intent import COUNTED, READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.meanings import CARDS
 
@@ -30,6 +30,20 @@ def more_wanted(said: Said, found: Understood) -> Understood | None:
             more = Understood(Intent.QNA, route=Route.QNA, rule=_RULE)
             return None if rest.intent in _READ and rest.rule is not None else replace(found, then=more)
     return None
+
+
+def enough_for(said: Said, found: Understood) -> Understood | None:
+    """A balance with the bill that it is to be enough for: "do i have enough for the credit card bill"."""
+    rules, words, nouns = said.rules, said.units.words, said.hearing.nouns
+    plain = found.intent is Intent.BALANCE_INQUIRY and found.then is None and said.context.idle
+    if not plain or found.slots.bill is not None or rules.accounts.enough.isdisjoint(words):
+        return None
+    named = nouns.bills(words, next(i for i, word in enumerate(words) if word in rules.accounts.enough))
+    if len(named) != 1:
+        return None
+    slots = Slots(bill=Slot(BillId(*named), said.heard.whole(_RULE)))
+    due = Understood(Intent.BILL_INQUIRY, slots, route=Route.FAST, confidence=found.confidence, rule=_RULE)
+    return replace(found, then=due)
 
 
 def _wished(said: Said, begin: int) -> bool:

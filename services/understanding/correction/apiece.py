@@ -78,7 +78,7 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
     of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
-    kept = _kept(said) if context.idle and found.intent is Intent.BILL_PAYMENT else ()
+    kept = _kept(said) if context.idle and found.intent is Intent.BILL_PAYMENT else frozenset()
     every = (_EVERY in rule or _DUE_ALL in rule or bool(kept)) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
@@ -91,16 +91,11 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     return _each(said, found, [bill.id for bill in due])
 
 
-def _kept(said: Said) -> list[BillId]:
+def _kept(said: Said) -> frozenset[str]:
     """The bills that are left out of all: "every bill but the water"."""
     marks, words, nouns = said.rules.accounts.all_but, said.units.words, said.hearing.nouns
     ends = [edge.end for at in range(len(words)) for edge in marks.scan(words, at)] if marks.meets(words) else ()
-    named = [
-        nouns.nouns[e.symbol]
-        for at in range(max(ends, default=len(words)), len(words))
-        for e in nouns.trie.scan(words, at)
-    ]
-    return [BillId(noun.id) for noun in named if noun.kind == "bill" and noun.id is not None]
+    return nouns.bills(words, max(ends)) if ends else frozenset()
 
 
 def _due(said: Said, rule: str) -> list[Bill]:

@@ -117,6 +117,9 @@ class Accounts:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
+    so_many: frozenset[str]
+    last_one: Trie
+    enough: frozenset[str]
     all_but: Trie
     deeds: frozenset[str]
     hanging: Trie

@@ -26,6 +26,11 @@ class CallerNouns:
     trie: Trie
     nouns: tuple[Noun, ...]
 
+    def bills(self, words: tuple[str, ...], begin: int) -> frozenset[str]:
+        """The ids of the bills that are named from a unit on."""
+        edges = (edge for at in range(begin, len(words)) for edge in self.trie.scan(words, at))
+        return frozenset(noun.id for edge in edges if (noun := self.nouns[edge.symbol]).kind == "bill" and noun.id)
+
 
 class _Thing(NamedTuple):
     id: str
