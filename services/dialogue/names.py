@@ -129,8 +129,8 @@ def _alike(payees: Iterable[Payee], found: Payee, facts: Facts) -> list[Payee]:
     """Those whose names sound like one's. A book may have ten thousand: what begins otherwise is not looked at."""
     if not by_reading(facts):
         begin, heard = found.name[:1].casefold(), _heard(found.name)
-        begins = next((each for each in _BEGINS if begin in each), begin)
-        either = {*begins, *begins.upper()}
+        letters = next((each for each in _BEGINS if begin in each), begin)
+        either = {*letters, *letters.upper()}
         return [one for one in payees if one.name[:1] in either and _heard(one.name) == heard]
     sound = _sound(found.kana or found.name)
     begins = {unicodedata.normalize("NFC", sound[:1] + voiced) for voiced in ("", "\u3099", "\u309a")}
