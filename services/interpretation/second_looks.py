@@ -18,7 +18,7 @@ from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.so_many import so_many
 from services.understanding.clarification.unsettled import unsettled
-from services.understanding.correction.apiece import apiece, every_bill
+from services.understanding.correction.apiece import apiece, every_bill, every_but
 from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.days import days_of_each
 from services.understanding.correction.implied import implied
@@ -60,6 +60,7 @@ _LOOKS: Final = (
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
+    _Look(_ALL, every_but),
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order behind talk that leads up to it.

@@ -1,6 +1,6 @@
 """As much to each of two, or both of two bills: 「五十嵐さんと花子に一万円ずつ送って」 is read back one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -9,7 +9,7 @@ from schemas.ids import BillId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Understood
 from schemas.span import DateValue
 from services.understanding.correction.cuts import NEAR
-from services.understanding.correction.merging import one_after_another
+from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.clauses.clauses import only
 from services.understanding.fast.patterns.lattice import FILLER
@@ -24,6 +24,7 @@ _EVERYTHING: Final = "everything"
 _EVERY: Final = ".bill_payment.every"
 _DUE_ALL: Final = ".bill_payment.due_all@"
 _ASKED: Final = ".every_asked@"
+_OPEN: Final = frozenset({None, Intent.QNA, Intent.BILL_PAYMENT})
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
 
@@ -78,12 +79,10 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
     of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
-    kept = _kept(said) if context.idle and found.intent is Intent.BILL_PAYMENT else frozenset()
-    every = (_EVERY in rule or _DUE_ALL in rule or bool(kept)) and context.idle and not of_one
+    every = (_EVERY in rule or _DUE_ALL in rule) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
-    due = [bill for bill in _due(said, rule) if bill.id not in kept]
-    least = 1 if _DUE_ALL in rule or kept else 2
+    due, least = _due(said, rule), 1 if _DUE_ALL in rule else 2
     months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
     left = found.unread or found.then or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
     if left or found.slots.amount or not least <= len(due) <= _MOST_BILLS:
@@ -91,11 +90,30 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     return _each(said, found, [bill.id for bill in due])
 
 
-def _kept(said: Said) -> frozenset[str]:
-    """The bills that are left out of all: "every bill but the water"."""
-    marks, words, nouns = said.rules.accounts.all_but, said.units.words, said.hearing.nouns
-    ends = [edge.end for at in range(len(words)) for edge in marks.scan(words, at)] if marks.meets(words) else ()
-    return nouns.bills(words, max(ends)) if ends else frozenset()
+def every_but(said: Said, found: Understood) -> Understood | None:
+    """A payment of each bill but those that are named behind all: "every bill but the water"."""
+    marks, units = said.rules.accounts.all_but, said.units
+    if found.intent not in _OPEN or not said.context.idle or not marks.meets(units.words):
+        return None
+    first = next((edge for at in range(len(units.words)) for edge in marks.scan(units.words, at)), None)
+    kept, end = _named_from(said, first.end) if first is not None else ([], 0)
+    due = [bill.id for bill in _due(said, "") if bill.id not in kept]
+    if first is None or not kept or not due or len(due) > _MOST_BILLS:
+        return None
+    begin, stop = units.starts[first.start], units.ends[end - 1]
+    plain = said.text[:begin] + said.rules.accounts.all_bills.ljust(stop - begin) + said.text[stop:]
+    order = said_in(said.again(plain), said.text)
+    if _EVERY not in (order.rule or "") or order.slots.amount is not None:
+        bills = replace(found, slots=replace(found.slots, bill=None), missing=(SlotName.BILL,), then=None)
+        return bills if found.intent is Intent.BILL_PAYMENT else None
+    paid = _each(said, replace(order, then=None), due)
+    return one_after_another([*_in_turn(paid), *_in_turn(order.then)])
+
+
+def _in_turn(found: Understood | None) -> Iterator[Understood]:
+    while found is not None:
+        yield found
+        found = found.then
 
 
 def _due(said: Said, rule: str) -> list[Bill]:
@@ -116,23 +134,31 @@ def _each(said: Said, found: Understood, bills: Sequence[BillId]) -> Understood:
 
 def _named_asked(said: Said) -> list[BillId]:
     """The several bills that are named by who is asked which, where nothing else is said: "the phone and the water"."""
-    rules, hearing, at = said.rules, said.hearing, 0
-    if said.context.asked is not SlotName.BILL or not rules.spaced:
+    if said.context.asked is not SlotName.BILL or not said.rules.spaced:
         return []
+    named, end = _named_from(said, 0)
+    return named if end == len(said.units.words) and 1 < len(named) == len(set(named)) else []
+
+
+def _named_from(said: Said, at: int) -> tuple[list[BillId], int]:
+    """The bills that are named one after the other from a unit on, and where the last of them ends."""
+    rules, hearing = said.rules, said.hearing
     reading, nouns = hearing.reading, hearing.nouns
-    words, named = reading.words, list[BillId]()
+    words, named, stop = reading.words, list[BillId](), at
     empty = {FILLER, rules.symbols["own"], rules.symbols["bill_word"]}
     joints = {joint.strip() for joint in rules.accounts.joined}
     while at < len(words):
         called = [(e.end, nouns.nouns[e.symbol]) for e in nouns.trie.scan(words, at)]
         bills = [(end, noun.id) for end, noun in called if noun.kind == "bill" and noun.id is not None]
+        joint = words[at] in joints
         ends = [edge.end for edge in reading.lattice.edges(at) if edge.symbol in empty]
-        ends += [at + 1] if words[at] in joints else []
+        ends += [at + 1] if joint else []
         if not (bills or ends):
-            return []
+            break
         named += [BillId(bills[-1][1])] if bills else []
         at = bills[-1][0] if bills else max(ends)
-    return named if 1 < len(named) == len(set(named)) else []
+        stop = stop if joint and not bills else at
+    return named, stop
 
 
 def _all_asked(said: Said, found: Understood) -> bool:

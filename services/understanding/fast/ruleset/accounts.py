@@ -120,6 +120,7 @@ class Accounts:
     so_many: frozenset[str]
     last_one: Trie
     enough: frozenset[str]
+    all_bills: str
     all_but: Trie
     deeds: frozenset[str]
     hanging: Trie
