@@ -11,17 +11,20 @@ from typing import Final
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
 from schemas.span import SpanKind
-from services.understanding.correction.merging import merged
+from services.understanding.correction.merging import merged, said_in
 from services.understanding.correction.said import Said
 
 MAX_TRIES: Final = 6
 """Ways in which one utterance is cut."""
+BY_CARD: Final = RuleId("intents.by_card@1")
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
 
 
 def besides(said: Said, whole: Understood) -> Understood | None:
     """The order that the words hold beside a condition, with that unread; None where there is no such order."""
     text, rules = said.text, said.rules
+    if whole.then is None and (order := _by_card(said)) is not None:
+        return order
     if whole.intent not in _OPEN or whole.rule is not None:
         return None
     if text.rstrip().endswith(("?", "？")):
@@ -36,6 +39,19 @@ def besides(said: Said, whole: Understood) -> Understood | None:
             left = Evidence(begin, end, text[begin:end].strip(" ,、，"), rule)
             return replace(found, unread=(*found.unread, left), rule=rule)
     return None
+
+
+def _by_card(said: Said) -> Understood | None:
+    """An order that is to be paid by a card, which none can be, with that unread: "pay the phone bill with my visa"."""
+    text, units, marks = said.text, said.units, said.rules.accounts.by_card
+    at = next((i for i in range(1, len(units.words)) if marks.begins(units.words, i)), 0)
+    if not at or not said.context.idle:
+        return None
+    begin, end = units.starts[at], units.ends[marks.longest(units.words, at)[0] - 1]
+    found = _order([said_in(said.again(text[:begin] + " " * (end - begin) + text[end:]), text)], BY_CARD)
+    if found is None or not (found.slots.bill or found.slots.payee):
+        return None
+    return replace(found, unread=(*found.unread, Evidence(begin, end, text[begin:end], BY_CARD)), rule=BY_CARD)
 
 
 def _order(parts: list[Understood], rule: RuleId) -> Understood | None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from schemas.consent import ORDERS, Awaited
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Context, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue, overlap
+from services.understanding.clarification.besides import BY_CARD
 from services.understanding.clarification.lenders import asked_source, lenders, without
 from services.understanding.correction.merging import values
 from services.understanding.correction.named import Mentions, Values
@@ -60,6 +61,8 @@ def _conditional(said: Mentions, found: Understood) -> bool:
     """Whether a condition stands behind the first value, with none announced after it: "fifty if she has less than"."""
     if not said.grammar.spaced:  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
         return ".besides@" in (found.rule or "")
+    if found.rule == BY_CARD:  # the card that is to pay is no other bill
+        return True
     if not said.context.idle or said.repairs():
         return False
     reading, first = said.reading, min(said.reading.taken, default=len(said.reading.words))

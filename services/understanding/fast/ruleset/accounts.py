@@ -121,6 +121,7 @@ class Accounts:
     last_one: Trie
     enough: frozenset[str]
     all_bills: str
+    by_card: Trie
     all_but: Trie
     deeds: frozenset[str]
     hanging: Trie

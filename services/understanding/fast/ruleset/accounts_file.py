@@ -46,6 +46,7 @@ class AccountsFile(RuleFile):
     so_many: frozenset[str] = frozenset()  # beside a number of entries that are asked for
     last_one: tuple[str, ...] = ()  # but one of them
     enough: frozenset[str] = frozenset()  # a balance is asked for because of what it is to pay
+    by_card: tuple[str, ...] = ()  # what an order is to be paid by, and cannot be
     all_bills: str = ""  # what stands for that, said without what is left out
     all_but: tuple[str, ...] = ()  # all are meant but who or what is named behind it
     deeds: frozenset[str] = frozenset()  # behind "and": something is to be done that no order of ours is
