@@ -137,7 +137,7 @@ class Slots:
     at_least: Slot[MoneyValue] | None = None
     at_most: Slot[MoneyValue] | None = None
     portion: Slot[str] | None = None  # "minimum", "half", "full" of a bill; "more", "less", … of what is read
-    choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all of them; of a history how many
+    choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all; how many
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
     @property

@@ -76,6 +76,8 @@ def superseded(said: Said, found: Understood) -> Understood | None:
     announced, faltering = [*announced_cuts(said)][-MAX_CUTS:], [*faltering_cuts(said)][-MAX_CUTS:]
     for cut in (*cuts_behind(said), *reversed(announced), *faltering):
         parts = _CutInTwo(said, cut)
+        if (two := _ordered_too(parts)) is not None:
+            return two
         if cut.denies:
             if (dropped := _dropped(parts)) is not None:
                 return replace(dropped, rule=rules.accounts.rule("superseded"))
@@ -98,6 +100,14 @@ def _may_hold_another(found: Understood) -> bool:
     """Whether something else may have been wanted than it was taken for."""
     unsure = found.intent in _OPEN or found.route in {Route.EXTRACT, Route.CLARIFY}
     return unsure or found.intent in _DONE or found.then is not None
+
+
+def _ordered_too(parts: _CutInTwo) -> Understood | None:
+    """What is looked up, and then a whole order: "when is the electric due, oh and pay my phone bill"."""
+    if not parts.rules.spaced or parts.undone or (one := parts.earlier).intent not in READING or not _whole(one):
+        return None
+    two = parts.read(parts.cut.start, parts.cut.stop)
+    return replace(one, then=two) if two.intent in MONEY_MOVING and _whole(two) else None
 
 
 def _anew(parts: _CutInTwo, found: Understood) -> Understood | None:
