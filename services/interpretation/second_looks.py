@@ -20,6 +20,7 @@ from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.days import days_of_each
 from services.understanding.correction.implied import implied
 from services.understanding.correction.in_part import of_its_size
+from services.understanding.correction.left_alone import left_alone
 from services.understanding.correction.misheard import misheard
 from services.understanding.correction.said import Said
 from services.understanding.correction.superseded import superseded
@@ -57,6 +58,8 @@ _LOOKS: Final = (
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
+    # An order, and what is said not to be done with another thing.
+    _Look(_ALL, left_alone),
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order behind talk that leads up to it.
