@@ -33,6 +33,7 @@ class SentencePatterns(RuleFile):
     not_this: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
+    done_then: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
