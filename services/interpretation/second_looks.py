@@ -14,6 +14,7 @@ from services.understanding.clarification.listed import listed
 from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
+from services.understanding.clarification.side_by_side import side_by_side
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apiece import apiece, every_bill
 from services.understanding.correction.by_the_order import by_the_order
@@ -72,6 +73,8 @@ _LOOKS: Final = (
     _Look(_ELSE, asked_besides),
     # An order in words that sound like what was said.
     _Look(_ELSE, misheard),
+    # Transfers side by side, each with its day.
+    _Look(_ELSE, side_by_side),
     # Two values of which one is meant; several payees in a row.
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),

@@ -34,6 +34,8 @@ class SentencePatterns(RuleFile):
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
+    side_by_side: re.Pattern[str] = _NOWHERE
+    given_to: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
