@@ -36,6 +36,7 @@ class SentencePatterns(RuleFile):
     done_then: re.Pattern[str] = _NOWHERE
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
+    more_than_before: re.Pattern[str] = _NOWHERE
     shop: re.Pattern[str] = _NOWHERE
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
