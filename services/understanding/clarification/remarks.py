@@ -6,7 +6,7 @@ from typing import Final
 from schemas.consent import ORDERS
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SpanKind
+from schemas.span import SpanKind, overlap
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.tails import ends_in_order
@@ -76,7 +76,7 @@ def _hanging(said: Said, found: Understood) -> Understood | None:
     if said.rules.spaced or not order or found.slots.topic is not None:
         return None
     days = [m.evidence for m in found.unresolved if m.slot is SlotName.DATE]
-    left = tuple(each for each in found.unread if each not in days)  # which day it is tells when
+    left = tuple(each for each in found.unread if not any(overlap(each, day) for day in days))  # the day tells when
     words, marks = [said.rules.units(each.surface).words for each in (*left, *days)], said.rules.accounts.conditions
     if not any(marks.ends(each, len(each), _MOST) for each in words):
         return None
