@@ -18,7 +18,7 @@ _BESIDE: Final = RuleId("intents.bills_besides@1")
 
 def of_its_biller(said: Said, found: Understood) -> Understood | None:
     """The bill's payment ("pay clearbrook tomorrow"); None for what is corrected, told besides, or of no one bill."""
-    rules, context, payee = said.rules, said.context, found.slots.payee
+    context, payee = said.context, found.slots.payee
     lacks = found.intent is Intent.TRANSFER_MONEY and found.missing in {(), (SlotName.AMOUNT,)}
     whole = lacks and found.whole and not found.doubted
     if not context.idle or not whole or payee is None or payee.readings:

@@ -117,7 +117,7 @@ def _past_name(said: _Reckoning, end: int) -> int:
 
 
 def _left_there(said: Said) -> Understood | None:
-    """The order without a sum that is to stay where it is, or to be reckoned: 「三万円だけ残して…」, 「前より千円多く」."""
+    """The order without a sum that stays where it is, or is reckoned: 「三万円だけ残して…」, 「前より千円多く」."""
     patterns, text, spans = said.rules.patterns, said.text, said.heard.spans
     behind = ((span.start, each.end()) for span in spans if (each := patterns.kept_back.match(text, span.end)))
     more = patterns.more_than_before.search(text)

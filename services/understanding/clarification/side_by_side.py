@@ -1,6 +1,7 @@
-"""Transfers side by side, each with its own day, that lean on one verb or none: 「妹に明日一万円で大家さんには月末に九万円」."""
+"""Transfers side by side, each with its day, that lean on one verb: 「妹に明日一万円で大家さんに月末に九万円」."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 from schemas.intent import Evidence, Intent, Route, Understood
@@ -24,7 +25,7 @@ def side_by_side(said: Said, found: Understood) -> Understood | None:
     if not several or len(named["amount"]) != len(payees):
         return None
     told = sorted((e for name in ("amount", "date") for e, _ in named[name]), key=lambda each: each.start)
-    ends = [_end(said, told, one[0], two[0]) for one, two in zip(payees, payees[1:], strict=False)]
+    ends = [_end(said, told, one[0], two[0]) for one, two in pairwise(payees)]
     orders, start = list[Understood](), 0
     for (_, payee), end in zip(payees, [*ends, (len(said.text), 0)], strict=True):
         if end is None:
