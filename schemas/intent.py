@@ -173,6 +173,7 @@ class Context:
 
     asked: SlotName | None = None
     confirming: bool = False
+    day: str = ""  # the words of a time of which one day is asked: "next week"
     choices: int = 0  # how many were offered
     offered: tuple[tuple[str, ...], ...] = ()  # words that tell each of them from the others, where they have such
     code: bool = False  # a one-time code is awaited

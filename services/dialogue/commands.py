@@ -56,8 +56,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     state = queued(state, heard)
-    if heard.slots.about == Topic.EXACT:
-        state = state.keeping(state.memory.first(reply("problem.exact")))
+    if heard.slots.about in {Topic.EXACT, Topic.CONDITIONAL}:
+        state = state.keeping(state.memory.first(reply(f"problem.{heard.slots.about}")))
     if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
         state = state.keeping(state.memory.first(reply("offer.missed_some")))
     waiting = state.task

@@ -103,6 +103,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
     return Context(
         asked=at.slot if isinstance(at, Asking) else None,
         confirming=state.task is not None or isinstance(at, SteppingUp),
+        day=at.task.date_heard if isinstance(at, Asking) and at.slot is SlotName.DATE else "",
         choices=len(state.choices),
         offered=marks(facts, state.choices) if state.asked is SlotName.PAYEE else (),
         code=isinstance(at, SteppingUp),

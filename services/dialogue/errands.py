@@ -118,6 +118,8 @@ def _paid_to(task: Task, facts: Facts) -> str:
     """Who was paid, as the account's history names them: the payee, or whoever sends the bill."""
     due = bill(facts, task.bill)
     payee = task.payee if due is None else due.payee_id
+    if payee is None and len(names := {payee_name(facts, each) for each in task.payee_candidates}) == 1:
+        return names.pop()  # two of one name
     return task.payee_heard if payee is None else payee_name(facts, payee)
 
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_besides, asked_first, then_paid
+from services.understanding.clarification.asked_first import asked_after, asked_besides, asked_first, then_paid
 from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller, paid_before
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.hanging import hanging
@@ -16,6 +16,7 @@ from services.understanding.clarification.more_wanted import enough_for, more_wa
 from services.understanding.clarification.reckoned import reckoned
 from services.understanding.clarification.remarks import on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
+from services.understanding.clarification.side_by_side import side_by_side
 from services.understanding.clarification.so_many import so_many
 from services.understanding.clarification.unsettled import unsettled
 from services.understanding.correction.apiece import apiece, every_bill, every_but
@@ -23,6 +24,7 @@ from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.days import days_of_each
 from services.understanding.correction.implied import implied
 from services.understanding.correction.in_part import of_its_size
+from services.understanding.correction.left_alone import left_alone
 from services.understanding.correction.misheard import misheard
 from services.understanding.correction.said import Said
 from services.understanding.correction.superseded import superseded
@@ -61,6 +63,8 @@ _LOOKS: Final = (
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
     _Look(_ALL, every_but),
+    # An order, and what is said not to be done with another thing.
+    _Look(_ALL, left_alone),
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order behind talk that leads up to it.
@@ -69,9 +73,12 @@ _LOOKS: Final = (
     _Look(_ELSE, swapped),
     _Look(_ELSE, superseded),
     _Look(_ELSE, asked_first),
+    _Look(_ELSE, asked_after),
     _Look(_ELSE, asked_besides),
     # An order in words that sound like what was said.
     _Look(_ELSE, misheard),
+    # Transfers side by side, each with its day.
+    _Look(_ELSE, side_by_side),
     # Two values of which one is meant; several payees in a row.
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),

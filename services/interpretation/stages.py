@@ -20,6 +20,7 @@ from services.understanding.clarification.besides import besides
 from services.understanding.clarification.receivers import another_than, two_receivers
 from services.understanding.correction.apart import either, put_together
 from services.understanding.correction.called_in_two import called_in_two
+from services.understanding.correction.day_within import day_within
 from services.understanding.correction.days import day_in_part, undated
 from services.understanding.correction.in_part import in_part
 from services.understanding.correction.looked_back import looked_back
@@ -74,6 +75,8 @@ def interpret(
         plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     understood = looked_back(Annotation(transcript, spans, match), understood)
+    if context.asked.day:
+        understood = day_within(Annotation(transcript, spans, match), understood, stages.normalize(context.asked.day))
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 

@@ -12,6 +12,7 @@ from typing import Final
 from schemas.ids import BillId
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import Cut, announced_cuts
+from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 
@@ -23,6 +24,8 @@ _ASKING: Final = frozenset({"question", "how", "whether"})
 """Vetoes of a question that is about an order, and no part of it."""
 _MOST_PARTS: Final = 6
 """Places at which an order may end before a question."""
+_GOING_ON: Final = str.maketrans("ただ", "てで")
+"""What was done, as what is to be."""
 _PRONOUN: Final = "pronoun"
 _OF_IT: Final = ".that_asked"
 """In the rules of what is ordered of the bill that was asked about."""
@@ -63,6 +66,23 @@ def asked_besides(said: Said, found: Understood) -> Understood | None:
         told = order.slots != Slots() and not (order.then or order.unread)
         if sure and told and asked.route is Route.QNA and asked.payees is None and asked.then is None:
             return replace(found, then=order)
+    return None
+
+
+def asked_after(said: Said, found: Understood) -> Understood | None:
+    """An order, and what is to be told when it is done: 「妹に一万円送ってから残高教えて」."""
+    context, text = said.context, said.text
+    if not context.idle or context.code or not _may_hold_an_order(found) or found.then is not None:
+        return None
+    for each in said.rules.patterns.done_then.finditer(text):
+        verb = each["done"].translate(_GOING_ON)
+        order = said_in(said.again(text[: each.start()] + verb), text)
+        plain = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        if not plain or not order.whole or order.then is not None or order.slots == Slots():
+            continue
+        asked = said.look(each.start("asked"), len(text), context)
+        if asked.route is Route.FAST and asked.intent in READING and asked.whole and asked.slots.merchant is None:
+            return replace(order, then=asked)
     return None
 
 

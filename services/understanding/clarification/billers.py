@@ -12,27 +12,33 @@ from services.understanding.fast.freeform.loose import plain
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.words.hearing import Hearing
 
+_PAYING: Final = ("pay_do", "pay_noun")
 _BESIDE: Final = RuleId("intents.bills_besides@1")
 
 
 def of_its_biller(said: Said, found: Understood) -> Understood | None:
     """The bill's payment ("pay clearbrook tomorrow"); None for what is corrected, told besides, or of no one bill."""
-    rules, context, payee = said.rules, said.context, found.slots.payee
+    context, payee = said.context, found.slots.payee
     lacks = found.intent is Intent.TRANSFER_MONEY and found.missing in {(), (SlotName.AMOUNT,)}
     whole = lacks and found.whole and not found.doubted
-    if not rules.spaced or not context.idle or not whole or payee is None or payee.readings:
+    if not context.idle or not whole or payee is None or payee.readings:
         return None
     bills = [bill for bill in context.bills if bill.payee_id == payee.value]
-    if len(bills) != 1 or not _within(found.slots, bills[0]):
+    if len(bills) != 1 or not _within(found.slots, bills[0]) or not _to_pay(said, found):
         return None
-    hearing = said.hearing
-    words = hearing.reading.lattice.said()
-    verbs = rules.named(VERBS)
-    asked_for = rules.symbols["pay"] in words or (bool(found.slots.amount) and words.isdisjoint(verbs))
-    if not asked_for or rules.symbols["funds"] in words or not plain(hearing, found.slots):
-        return None  # "send money to" is of no bill
     slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
+
+
+def _to_pay(said: Said, found: Understood) -> bool:
+    """Whether it is a bill that is to be paid: "send money to" is of none, nor is 青空電力に五千円払って surely."""
+    rules, hearing = said.rules, said.hearing
+    words, told = hearing.reading.lattice.said(), bool(found.slots.amount)
+    if not rules.spaced:
+        pays = not words.isdisjoint(rules.named(_PAYING))
+        return pays and not told and words.isdisjoint(rules.named(("transfer_do", "transfer_noun")))
+    asked_for = rules.symbols["pay"] in words or (told and words.isdisjoint(rules.named(VERBS)))
+    return asked_for and rules.symbols["funds"] not in words and plain(hearing, found.slots)
 
 
 def for_its_bill(said: Said, found: Understood) -> Understood | None:

@@ -34,6 +34,8 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
     words = f" {' '.join(said.units.words)} "
     now = any(f" {word} " in words for word in said.rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
     made = orders if now else [_with(said, orders, at) for at in range(len(orders))]
+    if not said.rules.spaced and not _of_one_verb(said, orders):
+        made = [_without_the_next(one, two) for one, two in pairwise(made)] + made[-1:]
     made = [_on_its_day(order, at, orders, said.today) for at, order in enumerate(made)]
     again = one_after_another(made)
     return again if again != found else None
@@ -114,6 +116,13 @@ def _on_its_day(order: Understood, at: int, orders: list[Understood], today: dat
         return order
     both = Slot(DateValue.day(today), may_be[0].evidence, (may_be[0].value,))
     return replace(order, slots=replace(order.slots, date=both), doubted=(*order.doubted, SlotName.DATE))
+
+
+def _without_the_next(order: Understood, other: Understood) -> Understood:
+    """The order without the next one's day, where nobody knows which that is: 「水道代は払って、電気代は来月で」."""
+    begins = min((slot.evidence.start for slot in values(other.slots).values()), default=0)
+    shared = {m.evidence for m in other.unresolved if m.slot is SlotName.DATE and m.evidence.start >= begins > 0}
+    return replace(order, unresolved=tuple(m for m in order.unresolved if m.evidence not in shared))
 
 
 def _names(order: Understood, day: Slot[DateValue]) -> bool:

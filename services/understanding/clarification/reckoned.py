@@ -117,10 +117,11 @@ def _past_name(said: _Reckoning, end: int) -> int:
 
 
 def _left_there(said: Said) -> Understood | None:
-    """The order without a sum that is to stay where it is: 「三万円だけ残してあと全部送って」."""
-    kept, text = said.rules.patterns.kept_back, said.text
-    places = ((span.start, stays.end()) for span in said.heard.spans if (stays := kept.match(text, span.end)))
-    place = next(places, None)
+    """The order without a sum that stays where it is, or is reckoned: 「三万円だけ残して…」, 「前より千円多く」."""
+    patterns, text, spans = said.rules.patterns, said.text, said.heard.spans
+    behind = ((span.start, each.end()) for span in spans if (each := patterns.kept_back.match(text, span.end)))
+    more = patterns.more_than_before.search(text)
+    place = next(behind, None) or (more.span() if more is not None else None)
     if place is None:
         return None
     start, end = place

@@ -17,6 +17,10 @@ from services.understanding.fast.words.vocabulary import owned, vocabulary
 _TWO: Final = 2
 _SAVED: Final = ".saved@"
 """In the rule of words that name nobody: "save" is no Dave."""
+_BETWEEN: Final = ".between@"
+"""In the rule of words that tell neither of two own accounts."""
+_MOST: Final = 3
+"""Accounts that are offered."""
 _SOONEST: Final = ".soonest"
 """In the rule of words that name a bill by its day alone."""
 _DUE_THEN: Final = ".due_then@"
@@ -27,7 +31,7 @@ _BY_SIZE: Final = {".smallest@": min, ".largest@": max}
 
 def implied(said: Said, found: Understood) -> Understood | None:
     """The same order with it; None where nothing is left so."""
-    return _of_all_bills(said, found) or _own_receiver(said, found)
+    return _of_all_bills(said, found) or _between(said, found) or _own_receiver(said, found)
 
 
 def _of_all_bills(said: Said, found: Understood) -> Understood | None:
@@ -57,6 +61,16 @@ def _meant(said: Said, rule: RuleId) -> list[Bill]:
             size = choose(bill.due.minor for bill in bills)
             return [bill for bill in bills if bill.due.minor == size]
     return []
+
+
+def _between(said: Said, found: Understood) -> Understood | None:
+    """Which of the caller's accounts gets what goes from one to another, of which neither is told: that is asked."""
+    slots, ids = found.slots, [each.id for each in said.context.accounts]
+    if _BETWEEN not in (found.rule or "") or slots.payee or slots.target or slots.source or not 1 < len(ids) <= _MOST:
+        return None
+    target = Slot(ids[0], said.heard.whole(said.rules.accounts.rule("implied")), tuple(ids[1:]))
+    missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
+    return replace(found, slots=replace(slots, target=target), missing=missing, doubted=(SlotName.TARGET,))
 
 
 def _own_receiver(said: Said, found: Understood) -> Understood | None:

@@ -154,6 +154,9 @@ class Understander:
             if self._consent.part(hearing.text[: units.ends[at - 1]], context) is not Intent.CANCEL:
                 continue
             found = self._matching.within(hearing, at, size)[0]
+            bare = found is not None and found.intent in MONEY_MOVING and found.slots == Slots()
+            if bare:  # 「もういいよ払って」 may be to go on
+                return None
             if found is not None and found.route is Route.FAST and found.intent in READING | MONEY_MOVING:
                 return Understood(Intent.CANCEL, route=Route.FAST, confidence=found.confidence, then=found)
         return None

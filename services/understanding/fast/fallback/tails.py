@@ -8,11 +8,12 @@ from typing import Final
 
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import READING, Evidence, Intent, Route, Slot, Understood
-from schemas.span import SpanKind
+from schemas.span import Span, SpanKind
 from services.understanding.fast.freeform.cued import period_of
 from services.understanding.fast.patterns.units import in_nouns
 from services.understanding.fast.words.hearing import Hearing
 
+_RULE: Final = RuleId("intents.tails@1")
 TAKEN: Final = READING | {Intent.HUMAN_HANDOFF}
 STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring", "trouble"})
 """Vetoes with which the words before may say that something else is meant."""
@@ -35,17 +36,36 @@ def taken(found: Understood | None) -> bool:
 
 
 def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
-    """`found` behind the code point `cut`; a list with whom the money went to, right before it, and the days."""
-    heard = hearing.heard
-    match, slots = heard.payees, found.slots
-    if found.intent is not Intent.RECENT_TRANSACTIONS or match is None or match.choice is None or slots.payee:
+    """`found` behind the code point `cut`; a list with where the money went, right before it, and the days."""
+    heard, slots = hearing.heard, found.slots
+    if found.intent is not Intent.RECENT_TRANSACTIONS:
         return found
-    if hearing.grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
-        return found
-    payee = Slot(PayeeId(match.choice), Evidence.naming(match, RuleId("intents.tails@1")))
     days = [each for each in heard.spans if each.kind is SpanKind.DATE]
     period = slots.period or (period_of(days) if len(days) == 1 else None)
-    return replace(found, slots=replace(slots, payee=payee, period=period), payees=match)
+    slots = replace(slots, period=period, merchant=_shop(hearing, slots.merchant, days, cut))
+    match, told = heard.payees, slots.payee or slots.merchant
+    if told or match is None or match.choice is None:
+        return replace(found, slots=slots)
+    if hearing.grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
+        return found
+    payee = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
+    return replace(found, slots=replace(slots, payee=payee), payees=match)
+
+
+def _shop(hearing: Hearing, merchant: Slot[str] | None, days: list[Span], cut: int) -> Slot[str] | None:
+    """Where it was spent, with what of its name stands before the code point `cut`: 「先月まるふく｜スーパーで」."""
+    text, patterns = hearing.text, hearing.grammar.patterns
+    begin = max((day.end for day in days if day.end <= cut), default=0)
+    if merchant is None and patterns.spent.match(text, cut) is not None:
+        name, end = patterns.spent_at.fullmatch(text, begin, cut), 0
+    elif merchant is not None and begin and merchant.evidence.start == cut:
+        name, end = patterns.shop.fullmatch(text, begin, cut), merchant.evidence.end
+    else:
+        return merchant
+    if name is None:
+        return merchant
+    start, end = name.start("name"), end or name.end("name")
+    return Slot(text[start:end], Evidence(start, end, text[start:end], _RULE))
 
 
 def begins_behind(hearing: Hearing) -> tuple[int, ...]:

@@ -38,6 +38,8 @@ _ABOUT: Final = ".about@"
 """Names of rules of words that only say what the call is about."""
 _OF_A_CARD: Final = (".after@", ".unlock_it@")
 """Of words that are about a card behind a clause with one: 「間違えたので戻して」 is not."""
+_PARTICLE: Final = 1
+"""Characters behind a sum that ends a clause, at most."""
 _DO: Final = ".after_do@"
 """Names of rules of words that only ask for it to be done."""
 _PLAIN: Final = Rules({}, splitter(spaced=False))
@@ -143,6 +145,7 @@ class Leads:
             return None if found.intent in CARDS else found
         named = lead.owned.get("account") and found.slots.source is None  # it may be the one that is to pay
         other = found.intent in TOLD_ALONE and found.slots.payee is None and self._goes_to(heard.payees, said[:cut])
+        other = other or self._orders(found, heard, said[:cut], find)
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
         billed = self._billed(found, lead.only("bill", heard, units), said, cut)
@@ -228,6 +231,16 @@ class Leads:
         if match is None or match.outcome is not MatchOutcome.CLEAR or match.end > len(clause):
             return False
         return self._patterns.onto.match(clause, match.end) is not None
+
+    def _orders(self, found: Understood, heard: Annotation, clause: str, find: FindPayee | None) -> bool:
+        """Whether a clause gives a sum to another than the order does, and so is one: 「妹に今日一万円で、」."""
+        own, size = found.slots.payee, len(clause)
+        if own is None or not any(s.kind is SpanKind.MONEY and 0 <= size - s.end <= _PARTICLE for s in heard.spans):
+            return False
+        for span in heard.spans:
+            clause = clause[: span.start].ljust(min(span.end, size), "、") + clause[span.end :]
+        called = (_called(name, find) for name in self._patterns.given_to.finditer(clause))
+        return any(match is not None and match.choice not in {None, own.value} for match in called)
 
     def _subject(self, clause: str, find: FindPayee | None) -> PayeeMatch | None:
         """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""

@@ -34,6 +34,14 @@ class SentencePatterns(RuleFile):
     not_this: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
+    done_then: re.Pattern[str] = _NOWHERE
+    side_by_side: re.Pattern[str] = _NOWHERE
+    given_to: re.Pattern[str] = _NOWHERE
+    more_than_before: re.Pattern[str] = _NOWHERE
+    shop: re.Pattern[str] = _NOWHERE
+    spent_at: re.Pattern[str] = _NOWHERE
+    spent: re.Pattern[str] = _NOWHERE
+    left_alone: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
