@@ -8,7 +8,7 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import SpanKind
 from services.understanding.correction.said import Said
@@ -145,7 +145,10 @@ def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
             slots = replace(slots, payee=Slot(match.choice, Evidence.naming(match, TOLD)))
     several = _several(heard.payees)
     named_one = slots.payee or slots.source or slots.target or several
-    return replace(meant, slots=slots, payees=several) if named_one else None
+    order = replace(meant, slots=slots, payees=several)
+    if several is not None and slots.payee is None and not span.grammar.spaced:  # which of them is asked next
+        order = replace(order, unresolved=(Mention(SlotName.PAYEE, Evidence.naming(several, TOLD)),))
+    return order if named_one else None
 
 
 def _several(match: PayeeMatch | None) -> PayeeMatch | None:
