@@ -19,7 +19,7 @@ from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.side_by_side import side_by_side
 from services.understanding.clarification.so_many import so_many
 from services.understanding.clarification.unsettled import unsettled
-from services.understanding.correction.apiece import apiece, every_bill, every_but
+from services.understanding.correction.apiece import apiece, each_named, every_bill, every_but
 from services.understanding.correction.by_the_order import by_the_order
 from services.understanding.correction.days import days_of_each
 from services.understanding.correction.implied import implied
@@ -79,7 +79,8 @@ _LOOKS: Final = (
     _Look(_ELSE, misheard),
     # Transfers side by side, each with its day.
     _Look(_ELSE, side_by_side),
-    # Two values of which one is meant; several payees in a row.
+    # As much to each of several; two values of which one is meant; several payees in a row.
+    _Look(_ELSE, each_named),
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),
     # An order that may not be wanted; a transfer in words that nobody read.

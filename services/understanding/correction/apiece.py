@@ -1,15 +1,18 @@
 """As much to each of two, or both of two bills: 「五十嵐さんと花子に一万円ずつ送って」 is read back one by one."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 from schemas.banking import Bill
-from schemas.ids import BillId, RuleId
-from schemas.intent import Intent, Route, Slot, SlotName, Understood
+from schemas.ids import BillId, PayeeId, RuleId
+from schemas.intent import Evidence, Intent, Mention, Route, Slot, SlotName, Understood
 from schemas.span import DateValue
 from services.understanding.correction.cuts import NEAR
 from services.understanding.correction.merging import one_after_another, said_in
+from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.clauses.clauses import only
 from services.understanding.fast.patterns.lattice import FILLER
@@ -25,6 +28,7 @@ _EVERY: Final = ".bill_payment.every"
 _DUE_ALL: Final = ".bill_payment.due_all@"
 _ASKED: Final = ".every_asked@"
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.BILL_PAYMENT})
+_SENT: Final = frozenset({None, Intent.QNA, Intent.TRANSFER_MONEY})
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
 
 
@@ -32,6 +36,8 @@ def apiece(said: Said, found: Understood) -> Understood | None:
     """An order for each where all that are named are meant; None where one of them is, or more is open."""
     name, amount = _OF.get(found.intent or Intent.QNA), found.slots.amount
     if name is None or found.doubted != (name,) or not said.context.idle or found.unresolved:
+        return None
+    if found.rule == said.rules.accounts.rule("apiece"):  # each has an order already
         return None
     named: Slot[Any] | None = getattr(found.slots, name.value)
     alike = amount is not None and not amount.readings if name is SlotName.PAYEE else amount is None
@@ -56,6 +62,46 @@ def apiece(said: Said, found: Understood) -> Understood | None:
     if any(not words.intersection(rules.units(each.surface).words) for each in unread):
         return None
     return _one_by_one(found, name, named, marks.rule("apiece"))
+
+
+def each_named(said: Said, found: Understood) -> Understood | None:
+    """As much to each of several of whom one may be one of several; None where not all stand in a row: 佐藤さんと妹に."""
+    marks, words = said.rules.accounts, said.units.words
+    sure = found.rule is not None and found.route is Route.FAST and found.whole
+    if said.rules.spaced or not said.context.idle or found.intent not in _SENT or found.vetoes or found.then or sure:
+        return None
+    if marks.shared.holds(words) or not any(marks.apiece.scan(words, at) for at in range(len(words))):
+        return None
+    named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
+    between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
+    joined = all(re.fullmatch(said.rules.patterns.joined_names, each) for each in between)
+    if not joined or not 2 <= len(named) <= 1 + _MORE or all(len(ids) == 1 for _, ids in named):
+        return None
+    order = said_in(said.again(_for_the_last(said, named[0][0], named[-1][0])), said.text)
+    if order.intent is not Intent.TRANSFER_MONEY or order.slots.amount is None or order.unread or order.then:
+        return None
+    plain = replace(order, unresolved=_but_payee(order), missing=(), route=Route.FAST, rule=marks.rule("apiece"))
+    return one_after_another([_to_one_of(plain, *each) for each in named])
+
+
+def _for_the_last(said: Said, first: Evidence, last: Evidence) -> str:
+    """The words for the last one who is named alone."""
+    text, units, marks = said.text, said.units, said.rules.accounts
+    told = [marks.apiece.longest(units.words, at)[0] for at in range(len(units.words))]
+    places = [(units.starts[at], units.ends[end - 1]) for at, end in enumerate(told) if end > at]
+    for start, end in [(first.start, last.start), *places]:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _but_payee(order: Understood) -> tuple[Mention, ...]:
+    return tuple(each for each in order.unresolved if each.slot is not SlotName.PAYEE)
+
+
+def _to_one_of(order: Understood, told: Evidence, ids: Sequence[PayeeId]) -> Understood:
+    """The order for who is named, or for one of those, which is asked."""
+    doubted = (SlotName.PAYEE,) if len(ids) > 1 else ()
+    return replace(order, slots=replace(order.slots, payee=Slot(ids[0], told, tuple(ids[1:]))), doubted=doubted)
 
 
 def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleId) -> Understood:

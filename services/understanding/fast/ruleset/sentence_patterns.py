@@ -23,6 +23,7 @@ class SentencePatterns(RuleFile):
     again: re.Pattern[str] = _NOWHERE
     doubled: re.Pattern[str] = _NOWHERE
     named_later: re.Pattern[str] = _NOWHERE
+    joined_names: re.Pattern[str] = _NOWHERE
     qualified: re.Pattern[str] = _NOWHERE
     name_alone: re.Pattern[str] = _NOWHERE
     to_or_from: re.Pattern[str] = _NOWHERE
