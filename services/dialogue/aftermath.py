@@ -95,7 +95,8 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
     corrects = (intent in MONEY_MOVING and _instead(event.text, locale)) or (
         intent is Intent.QNA and _meant(event.text, locale)
     )
-    if intent not in _ACTS and not (corrects or wrong):
+    urges = intent is None and _content(event.text, locale)  # はい、すぐお願いします, of what is done
+    if intent not in _ACTS and not (corrects or wrong or urges):
         return None
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))

@@ -48,7 +48,8 @@ def doubled(utterance: Said, found: Understood) -> Understood | None:
     """What the words hold, with every value of a slot that was named two ways; None where none was."""
     context = utterance.context
     sure = not (_open(found) if context.idle else _unanswered(found, context))
-    if context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
+    told = found.intent is Intent.TRANSFER_MONEY and found.slots.topic is not None  # all of one of two accounts
+    if told or context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
     said = Mentions.of_all(utterance)
     vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
