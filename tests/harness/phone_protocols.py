@@ -24,6 +24,7 @@ from app.transports.telephone.line import (
     Played,
     Pressed,
     Reformed,
+    Refused,
     SendBack,
     Speaks,
     WebRequest,
@@ -31,7 +32,7 @@ from app.transports.telephone.line import (
 )
 from app.transports.telephone.media_stream import MediaStream
 from schemas.audio import AudioFormat, Encoding
-from schemas.errors import MalformedMessage
+from schemas.errors import BadInput, MalformedMessage
 from schemas.ids import Locale
 
 DATA = Path(__file__).parents[1] / "data" / "telephone"
@@ -69,7 +70,15 @@ def wire(given: Any) -> Wire:
     return given if isinstance(given, str) else orjson.dumps(given).decode()
 
 
-def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
+def read(core: CallTransport, message: Wire) -> list[str]:
+    """What a message says, in lines; a refusal, and whether it ends the call, is one of them."""
+    try:
+        return [shown(event) for event in core.read(message)]
+    except BadInput as wrong:
+        return [f"{'ended' if wrong.fatal else 'refused'} {wrong.code}"]
+
+
+def shown(event: LineEvent) -> str:  # noqa: C901, PLR0911 - one return an event
     """An event in a line."""
     match event:
         case Opened(call, form, playing, statement, locale):
@@ -94,6 +103,8 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
             return f"owed {sent(message)}"
         case Left():
             return "left"
+        case Refused(error):
+            return f"refused {error.code}"
 
 
 def sent(act: Act) -> str:
