@@ -80,6 +80,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         """Let messages be as long as the path that is asked for takes them."""
         most = LONGEST.get(event.path.partition("?")[0])
         if most is not None:
+            assert isinstance(self.conn, BoundedFrames)
             self.conn.max_message_size, self.conn.too_large = most, _too_large(most)
         super().handle_connect(event)
 
@@ -125,7 +126,6 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
 
 def _too_large(most: int) -> bytes:
-    body = ErrorBody(
-        type="invalid_request_error", code=TooLarge.code, message=f"a message is at most {most} bytes long"
-    )
+    said = f"a message is at most {most} bytes long"
+    body = ErrorBody(type="invalid_request_error", code=TooLarge.code, message=said)
     return ErrorEvent(event_id="event_too_large", error=body).model_dump_json().encode()
