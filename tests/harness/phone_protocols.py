@@ -59,6 +59,7 @@ def recorded() -> list[Any]:
         (protocol, talk["name"], talk["steps"])
         for path in sorted(DATA.glob("*.yaml"))
         for protocol, talks in yaml.load(path.read_text(), yaml.CSafeLoader).items()
+        if not protocol.startswith("_")
         for talk in talks
     ]
 
