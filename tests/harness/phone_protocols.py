@@ -24,9 +24,9 @@ from app.transports.telephone.line import (
     Played,
     Pressed,
     Reformed,
-    Refused,
     SendBack,
     Speaks,
+    Stray,
     WebRequest,
     Wire,
 )
@@ -104,7 +104,7 @@ def shown(event: LineEvent) -> str:  # noqa: C901, PLR0911 - one return an event
             return f"owed {sent(message)}"
         case Left():
             return "left"
-        case Refused(error):
+        case Stray(error):
             return f"refused {error.code}"
 
 

@@ -22,7 +22,7 @@ from app.transports.telephone.line import (
     Opened,
     Playing,
     Reformed,
-    Refused,
+    Stray,
     Wire,
     essential,
 )
@@ -94,7 +94,7 @@ class AudioSocket:
             except BadInput as wrong:
                 if wrong.fatal:
                     raise
-                events.append(Refused(wrong))  # what came around it counts
+                events.append(Stray(wrong))  # what came around it counts
         return events
 
     def play(self, packet: bytes) -> list[Act]:

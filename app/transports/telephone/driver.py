@@ -23,9 +23,9 @@ from app.transports.telephone.line import (
     Played,
     Pressed,
     Reformed,
-    Refused,
     SendBack,
     Speaks,
+    Stray,
     Wire,
 )
 from app.transports.telephone.speaking import Speaking
@@ -183,7 +183,7 @@ class _PhoneCall:
         try:
             events = self._transport.read(message)
         except BadInput as wrong:
-            events = [Refused(wrong)]
+            events = [Stray(wrong)]
         return self._strays.without(events)
 
     async def _listen(self, call: LiveCall) -> None:

@@ -128,13 +128,13 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Stray:
     """A message that can't be read, among others that can."""
 
     error: BadInput
 
 
-LineEvent = Opened | Audio | Pressed | Played | Held | Reformed | Speaks | SendBack | Left | Refused
+LineEvent = Opened | Audio | Pressed | Played | Held | Reformed | Speaks | SendBack | Left | Stray
 
 
 @contextmanager

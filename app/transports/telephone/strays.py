@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from app.transports.live.line import MAX_REFUSED
-from app.transports.telephone.line import LineEvent, Refused
+from app.transports.telephone.line import LineEvent, Stray
 from services.observability import Metrics
 
 log = logging.getLogger(__name__)
@@ -21,14 +21,14 @@ class Strays:
     def without(self, events: Sequence[LineEvent]) -> list[LineEvent]:
         """What could be read. Raises BadInput past MAX_REFUSED in a row that could not."""
         for event in events:
-            if isinstance(event, Refused):
+            if isinstance(event, Stray):
                 self._refuse(event)
-        read: list[LineEvent] = [event for event in events if not isinstance(event, Refused)]
+        read: list[LineEvent] = [event for event in events if not isinstance(event, Stray)]
         if read or not events:
             self._row = 0
         return read
 
-    def _refuse(self, stray: Refused) -> None:
+    def _refuse(self, stray: Stray) -> None:
         self._row += 1
         if stray.error.fatal or self._row > MAX_REFUSED:
             raise stray.error
