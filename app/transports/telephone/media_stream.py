@@ -57,9 +57,7 @@ class MediaStream:
         self._ids: dict[str, str] = {}
 
     def read(self, message: Wire) -> list[LineEvent]:
-        """What a message says. Raises BadInput."""
-        if isinstance(message, bytes):
-            raise MalformedMessage("a stream has no binary messages")
+        """What a message says, be it of text or binary. Raises BadInput."""
         said = Fields.read(message)
         event = said.word("event")
         if event in {"connected", "start"}:
