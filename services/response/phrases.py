@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
-from typing import Final
+from typing import Final, Literal
 
 from rules.load import RuleFile, load
 from schemas.decision import Reply, ReplyParam
@@ -44,6 +44,12 @@ class FormsFile(RuleFile):
     minus: str
     currencies: dict[str, tuple[str, str, str, str]]
     money: dict[str, str]
+    days: dict[str, dict[Literal["day", "near", "date"], str]] = {}
+    """By locale, the forms of a day that are not the language's own."""
+
+    def of(self, locale: Locale) -> "FormsFile":
+        """The forms of a locale."""
+        return self.model_copy(update=self.days[locale]) if locale in self.days else self
 
 
 @lru_cache(maxsize=8)
@@ -75,7 +81,8 @@ class PhraseBook:
     """The sentences of one locale."""
 
     def __init__(self, locale: Locale) -> None:
-        self._replies, self._forms = _rules(language(locale))
+        self._replies, forms = _rules(language(locale))
+        self._forms = forms.of(locale)
 
     @classmethod
     def for_locale(cls, locale: Locale) -> "PhraseBook":

@@ -21,9 +21,11 @@ from schemas.ids import EN_US, JA_JP, Locale  # noqa: E402
 from schemas.transcript import Decode  # noqa: E402
 from services.audio.files import read_file  # noqa: E402
 from tests.contract import recognizer_suite as suite  # noqa: E402
+from tests.harness.until import until  # noqa: E402
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.filterwarnings("default")]
 DATA = Path(__file__).parent.parent / "data" / "asr"
+REPLICAS = 2
 
 
 def speech(locale: Locale) -> Samples:
@@ -33,7 +35,7 @@ def speech(locale: Locale) -> Samples:
 @pytest.fixture(scope="module")
 def two_replicas() -> Iterator[None]:
     with cluster(cpus=2):
-        deploy(RECOGNIZER, recognizers(Recognizers(asr_workers=1, least=2, most=2)))
+        deploy(RECOGNIZER, recognizers(Recognizers(asr_workers=1, least=REPLICAS, most=REPLICAS)))
         yield
 
 
@@ -66,15 +68,23 @@ async def test_after_closing_nothing_is_decoded(recognizer: HandleRecognizer) ->
         await recognizer.transcribe(speech(EN_US), EN_US, Decode.FINAL)
 
 
+def replicas() -> list[dict[str, str]]:
+    return [one for one in ray.util.list_named_actors(all_namespaces=True) if f"#{RECOGNIZER}#" in one["name"]]
+
+
+async def whole() -> None:
+    """Who was killed by an earlier test is started anew."""
+    await until(lambda: len(replicas()) == REPLICAS, most_s=60)
+
+
 def kill_replicas(count: int) -> None:
-    named = [one for one in ray.util.list_named_actors(all_namespaces=True) if f"#{RECOGNIZER}#" in one["name"]]
-    assert len(named) >= count
-    for one in named[:count]:
+    for one in replicas()[:count]:
         ray.kill(ray.get_actor(one["name"], namespace=one["namespace"]))
 
 
-@pytest.mark.parametrize("killed", [1, 2])
+@pytest.mark.parametrize("killed", [1, REPLICAS])
 async def test_replicas_killed_in_the_middle_lose_no_decode(recognizer: HandleRecognizer, killed: int) -> None:
+    await whole()
     said = speech(EN_US)
     alone = await recognizer.transcribe(said, EN_US, Decode.FINAL)
     decoding = [asyncio.create_task(recognizer.transcribe(said, EN_US, Decode.FINAL)) for _ in range(12)]
@@ -86,7 +96,8 @@ async def test_replicas_killed_in_the_middle_lose_no_decode(recognizer: HandleRe
 
 
 async def test_who_waits_for_no_replica_is_told_in_time(recognizer: HandleRecognizer) -> None:
-    kill_replicas(2)
+    await whole()
+    kill_replicas(REPLICAS)
     impatient = HandleRecognizer(serve.get_app_handle(RECOGNIZER), patience_s=0.2)
     with pytest.raises(RecognizerUnavailable, match="in time"):
         await impatient.transcribe(speech(EN_US), EN_US, Decode.FINAL)

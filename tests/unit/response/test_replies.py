@@ -84,6 +84,7 @@ def test_amounts_are_unambiguous(money: Money, locale: Locale, said: str) -> Non
 def test_days_name_weekday_and_year() -> None:
     day = date(2026, 11, 27)
     assert speak(reply("when.on", date=day), EN_US) == "on Friday, November 27, 2026"
+    assert speak(reply("when.on", date=day), EN_GB) == "on Friday, 27 November 2026"
     assert speak(reply("when.on", date=day), JA_JP) == "2026年11月27日金曜日に"
 
 
