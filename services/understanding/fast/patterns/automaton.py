@@ -146,20 +146,19 @@ class Automaton:
     ) -> tuple[Edge, int, int]:
         """The preferred edge by which one of `states` was reached at `at`, that one, and where from; else a filler."""
         filler: Edge | None = None
-        for edge in lattice.into(at):
-            reached = sets[edge.start]
+        for rank, start, symbols, value in lattice.into(at):
+            reached = sets[start]
             if not reached:
                 continue
-            if edge.symbol == FILLER:
-                if states & reached:
-                    filler = edge
-                continue
-            here = states & self._of_symbol[edge.symbol]
-            while here:
-                state = _lowest(here)
-                if sources := reached & self._before(state, template):
-                    return edge, state, sources
-                here &= here - 1
+            if FILLER in symbols and states & reached:
+                filler = Edge(start, at, FILLER)
+            for symbol in symbols if states & self._reading(symbols) else ():
+                here = states & self._of_symbol[symbol]
+                while here:
+                    state = _lowest(here)
+                    if sources := reached & self._before(state, template):
+                        return Edge(start, at, symbol, rank, value), state, sources
+                    here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
         return filler, 0, 0
 

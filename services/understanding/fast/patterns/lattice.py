@@ -1,11 +1,15 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import itemgetter
 from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
 
 FILLER: Final = 0
 """The symbol of what may be skipped anywhere."""
+
+_RANK: Final = 2
+"""Of a phrase, and of what has no other."""
 
 
 class Edge(NamedTuple):
@@ -14,7 +18,16 @@ class Edge(NamedTuple):
     start: int
     end: int
     symbol: int
-    rank: int = 2
+    rank: int = _RANK
+    value: Any = None
+
+
+class Ending(NamedTuple):
+    """Units from `start` on that are read as `symbols`, one edge each; `rank` and `value` are those of these edges."""
+
+    rank: int
+    start: int
+    symbols: tuple[int, ...]
     value: Any = None
 
 
@@ -161,7 +174,7 @@ def _with_shared_ends(node: _Node, known: dict[tuple[object, ...], _Node]) -> _N
 
 def _edges(at: int, steps: Iterable[Step]) -> list[Edge]:
     """A plain edge for every symbol of these phrases, which begin at unit `at`."""
-    return [_new(Edge, (at, end, symbol, 2, None)) for end, symbols in steps for symbol in symbols]
+    return [_new(Edge, (at, end, symbol, _RANK, None)) for end, symbols in steps for symbol in symbols]
 
 
 class Lattice:
@@ -172,7 +185,7 @@ class Lattice:
         self._scan = scan
         self._begun: list[tuple[list[Step], list[Edge]] | None] = [*[None] * length, ([], [])]
         self._edges: dict[int, list[Edge]] = {}
-        self._into: dict[int, list[Edge]] = {}
+        self._into: dict[int, list[Ending]] = {}
         self._said: frozenset[int] | None = None
 
     def __len__(self) -> int:
@@ -206,14 +219,14 @@ class Lattice:
             self._said = frozenset(symbol for at in range(len(self)) for _, read in self.steps(at) for symbol in read)
         return self._said
 
-    def into(self, at: int) -> list[Edge]:
+    def into(self, at: int) -> list[Ending]:
         """What ends before unit `at`, preferred first, the longer before the shorter."""
         made = self._into.get(at)
         if made is None:
-            ending: list[Edge] = []
+            made = self._into[at] = []
             for start, begun in enumerate(self._begun[:at]):
                 if begun is not None:
-                    ending += _edges(start, [step for step in begun[0] if step[0] == at])
-                    ending += [edge for edge in begun[1] if edge.end == at]
-            made = self._into[at] = sorted(ending, key=lambda edge: (edge.rank, edge.start))
+                    made += [Ending(_RANK, start, symbols) for end, symbols in begun[0] if end == at]
+                    made += [Ending(e.rank, start, (e.symbol,), e.value) for e in begun[1] if e.end == at]
+            made.sort(key=itemgetter(0, 1))
         return made
