@@ -1,6 +1,6 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -213,8 +213,15 @@ class Lattice:
             made = self._edges[at] = _edges(at, phrases) + others
         return made
 
+    def of(self, symbols: Collection[int | None], begin: int = 0, stop: int | None = None) -> list[Edge]:
+        """Those that begin among these units and are read as one of the symbols; mostly none is."""
+        if self.said().isdisjoint(symbols):
+            return []
+        places = range(begin, len(self) if stop is None else stop)
+        return [edge for at in places for edge in self.edges(at) if edge.symbol in symbols]
+
     def said(self) -> frozenset[int]:
-        """Every symbol that anything is read as: most readers look for some that are nowhere."""
+        """Every symbol that anything is read as."""
         if self._said is None:
             self._said = frozenset(symbol for at in range(len(self)) for _, read in self.steps(at) for symbol in read)
         return self._said
