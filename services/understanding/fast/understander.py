@@ -212,7 +212,7 @@ class Understander:
             last = replace(led, unread=tuple(e for e in led.unread if e.start >= cut))
             things = [slot.evidence.surface[:2] for slot in (one.slots.payee, one.slots.bill) if slot is not None]
             again = any(each in hearing.text[cut:] for each in things)  # it is taken back: 「花子には昨日渡したから」
-            return joined(one, last) if one.whole and last.whole and not (last.missing or again) else led
+            return (one.whole and last.whole and not (last.missing or again) and joined(one, last)) or led
         return led
 
     def _behind(self, hearing: MatchInput) -> Understood | None:
