@@ -5,13 +5,14 @@ from typing import Final
 
 from schemas.banking import Bill
 from schemas.ids import BillId, RuleId
-from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import READING, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.freeform.loose import plain
 from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.words.hearing import Hearing
 
+_AND_BILL: Final = ".bill_payment.and_bill@"
 _BESIDE: Final = RuleId("intents.bills_besides@1")
 
 
@@ -33,6 +34,20 @@ def of_its_biller(said: Said, found: Understood) -> Understood | None:
         return None  # "send money to" is of no bill
     slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
+
+
+def asked_alike(said: Said, found: Understood) -> Understood | None:
+    """Bills without a verb behind a question are asked about, and not paid: "how much is the phone and the water bill"."""
+    if not said.rules.spaced or found.intent not in READING or found.then is None:
+        return None
+    then = _alike(found.then)
+    return replace(found, then=then) if then is not found.then else None
+
+
+def _alike(then: Understood) -> Understood:
+    if then.intent is not Intent.BILL_PAYMENT or _AND_BILL not in (then.rule or "") or then.slots.source:
+        return then
+    return replace(then, intent=Intent.BILL_INQUIRY, missing=(), then=then.then and _alike(then.then))
 
 
 def for_its_bill(said: Said, found: Understood) -> Understood | None:
