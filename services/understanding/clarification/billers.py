@@ -37,7 +37,7 @@ def of_its_biller(said: Said, found: Understood) -> Understood | None:
 
 
 def asked_alike(said: Said, found: Understood) -> Understood | None:
-    """Bills without a verb behind a question are asked about, and not paid: "how much is the phone and the water bill"."""
+    """Bills without a verb behind a question are asked about, not paid: "how much is the phone and the water bill"."""
     if not said.rules.spaced or found.intent not in READING or found.then is None:
         return None
     then = _alike(found.then)
