@@ -1,6 +1,5 @@
 """As much to each of two, or both of two bills: 「五十嵐さんと花子に一万円ずつ送って」 is read back one by one."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -35,9 +34,8 @@ _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotNa
 def apiece(said: Said, found: Understood) -> Understood | None:
     """An order for each where all that are named are meant; None where one of them is, or more is open."""
     name, amount = _OF.get(found.intent or Intent.QNA), found.slots.amount
-    if name is None or found.doubted != (name,) or not said.context.idle or found.unresolved:
-        return None
-    if found.rule == said.rules.accounts.rule("apiece"):  # each has an order already
+    each_has_one = found.rule == said.rules.accounts.rule("apiece")
+    if name is None or found.doubted != (name,) or not said.context.idle or found.unresolved or each_has_one:
         return None
     named: Slot[Any] | None = getattr(found.slots, name.value)
     alike = amount is not None and not amount.readings if name is SlotName.PAYEE else amount is None
@@ -65,23 +63,34 @@ def apiece(said: Said, found: Understood) -> Understood | None:
 
 
 def each_named(said: Said, found: Understood) -> Understood | None:
-    """As much to each of several of whom one may be one of several; None where not all stand in a row: 佐藤さんと妹に."""
-    marks, words = said.rules.accounts, said.units.words
-    sure = found.rule is not None and found.route is Route.FAST and found.whole
-    if said.rules.spaced or not said.context.idle or found.intent not in _SENT or found.vetoes or found.then or sure:
-        return None
-    if marks.shared.holds(words) or not any(marks.apiece.scan(words, at) for at in range(len(words))):
-        return None
-    named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
-    between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
-    joined = all(re.fullmatch(said.rules.patterns.joined_names, each) for each in between)
-    if not joined or not 2 <= len(named) <= 1 + _MORE or all(len(ids) == 1 for _, ids in named):
+    """As much to each of several of whom one may be one of two, 佐藤さんと妹に; None where not all stand in a row."""
+    named = _all_named(said) if _may_be_each(said, found) else []
+    if not named:
         return None
     order = said_in(said.again(_for_the_last(said, named[0][0], named[-1][0])), said.text)
     if order.intent is not Intent.TRANSFER_MONEY or order.slots.amount is None or order.unread or order.then:
         return None
-    plain = replace(order, unresolved=_but_payee(order), missing=(), route=Route.FAST, rule=marks.rule("apiece"))
+    rule = said.rules.accounts.rule("apiece")
+    plain = replace(order, unresolved=_but_payee(order), missing=(), route=Route.FAST, rule=rule)
     return one_after_another([_to_one_of(plain, *each) for each in named])
+
+
+def _may_be_each(said: Said, found: Understood) -> bool:
+    """Whether as much is meant for each, and nobody has read it."""
+    marks, words = said.rules.accounts, said.units.words
+    sure = found.rule is not None and found.route is Route.FAST and found.whole
+    if said.rules.spaced or not said.context.idle or found.intent not in _SENT or found.vetoes or found.then or sure:
+        return False
+    return not marks.shared.holds(words) and any(marks.apiece.scan(words, at) for at in range(len(words)))
+
+
+def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
+    """Everyone who is named, in a row; nobody where each of them is clear, or there are too many."""
+    named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
+    between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
+    joined = all(said.rules.patterns.joined_names.fullmatch(each) for each in between)
+    open_ = any(len(ids) > 1 for _, ids in named)
+    return named if joined and open_ and 1 <= len(between) <= _MORE else []
 
 
 def _for_the_last(said: Said, first: Evidence, last: Evidence) -> str:
