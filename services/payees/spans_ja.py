@@ -43,7 +43,7 @@ def _patterns() -> _Patterns:
     named = f"(?P<honorific>{honorific})?[ 　]*(?:(?P<payee>{payee})|(?P<other>{other})|(?P<end>$))"
     return _Patterns(
         boundary=re.compile(
-            f"{_any(rules.denials)}|(?:{_any(rules.describers)})(?!方|ほう|ところ|とこ|口座|人[にへ])|{_any(rules.carriers)}|{_AMOUNT}|(?<=[ァ-ヺー])代|[。、，,!?！？:：「」『』]"
+            f"{_any(rules.denials)}|(?:{_any(rules.describers)})(?!方|ほう|ところ|とこ|口座|人[にへ])|{_any(rules.carriers)}|{_AMOUNT}|[。、，,!?！？:：「」『』]"
         ),
         denial=re.compile(f"(?:{honorific})?(?:{_any(rules.denials)})"),
         described=re.compile(f"(?:{_any(rules.describers)})$"),
