@@ -27,6 +27,7 @@ from services.understanding.correction.in_part import of_its_size
 from services.understanding.correction.left_alone import left_alone
 from services.understanding.correction.misheard import misheard
 from services.understanding.correction.said import Said
+from services.understanding.correction.spared import spared
 from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
 from services.understanding.offers.behind_talk import behind_talk
@@ -91,6 +92,8 @@ _LOOKS: Final = (
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
     _Look(_ELSE, proposed),
+    # A card that is not to be locked, and the one that is.
+    _Look(_THEN, spared),
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),

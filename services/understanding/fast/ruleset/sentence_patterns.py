@@ -42,6 +42,8 @@ class SentencePatterns(RuleFile):
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
+    spared_card: re.Pattern[str] = _NOWHERE
+    as_well: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
