@@ -6,7 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_after, asked_besides, asked_first, then_paid
+from services.understanding.clarification.asked_first import asked_after, asked_besides, asked_first, asked_instead, then_paid
 from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller, paid_before
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.hanging import hanging
@@ -73,6 +73,7 @@ _LOOKS: Final = (
     # Own accounts the other way round; another wish instead of the first; a question amid an order.
     _Look(_ELSE, swapped),
     _Look(_ELSE, superseded),
+    _Look(_ELSE, asked_instead),
     _Look(_ELSE, asked_first),
     _Look(_ELSE, asked_after),
     _Look(_ELSE, asked_besides),

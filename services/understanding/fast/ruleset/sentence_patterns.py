@@ -43,6 +43,8 @@ class SentencePatterns(RuleFile):
     spent: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
     spared_card: re.Pattern[str] = _NOWHERE
+    asked_instead: re.Pattern[str] = _NOWHERE
+    pronoun: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
