@@ -31,7 +31,7 @@ from services.understanding.correction.spared import spared
 from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
 from services.understanding.offers.behind_talk import behind_talk
-from services.understanding.offers.led_up import led_up
+from services.understanding.offers.led_up import led_up, needed_by
 from services.understanding.offers.mentioned import mentioned
 from services.understanding.offers.offered import offered
 from services.understanding.offers.proposed import proposed
@@ -69,7 +69,7 @@ _LOOKS: Final = (
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order behind talk that leads up to it.
-    _Look(_OPEN, led_up),
+    _Look(_OPEN, led_up, needed_by),
     # Own accounts the other way round; another wish instead of the first; a question amid an order.
     _Look(_ELSE, swapped),
     _Look(_ELSE, superseded),

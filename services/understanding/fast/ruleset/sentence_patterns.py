@@ -45,6 +45,8 @@ class SentencePatterns(RuleFile):
     spared_card: re.Pattern[str] = _NOWHERE
     asked_instead: re.Pattern[str] = _NOWHERE
     pronoun: re.Pattern[str] = _NOWHERE
+    needed_by: re.Pattern[str] = _NOWHERE
+    it_sent: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
