@@ -47,6 +47,7 @@ class SentencePatterns(RuleFile):
     pronoun: re.Pattern[str] = _NOWHERE
     needed_by: re.Pattern[str] = _NOWHERE
     it_sent: re.Pattern[str] = _NOWHERE
+    apposed: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
