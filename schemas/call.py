@@ -14,12 +14,13 @@ from schemas.turn import Awaits, ItemId, ListenerEvent, ReplyEvent, ReplyId
 class Patience:
     """How turns end: by the words (`scale` stretches the waits), or after a fixed silence and decoded only then.
 
-    `manual`: by the client's word alone, whatever the silence.
+    `manual`: by the client's word alone, whatever the silence. `medium`: the client calls what is usual so.
     """
 
     scale: float = 1.0
     fixed_ms: int | None = None
     manual: bool = False
+    medium: bool = False
 
 
 @dataclass(frozen=True, slots=True)

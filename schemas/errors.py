@@ -59,7 +59,7 @@ class TellerlineError(Exception):
     code: ClassVar[str] = "error"
     http_status: ClassVar[int] = 500
     ws_close: ClassVar[int] = 1011
-    fatal: ClassVar[bool] = False
+    fatal: bool = False
     """Whether a WebSocket call is closed with `ws_close` rather than told by an `error` event."""
     retryable: ClassVar[bool] = False
     spoken: ClassVar[str] = "error.internal"

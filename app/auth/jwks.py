@@ -1,6 +1,7 @@
 """The issuer's keys: fetched, cached, and fetched again when a token names one we do not know, but not too often."""
 
 import asyncio
+import hashlib
 import json
 import logging
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import Key, KeySet, OctKey
 
 from app.auth.principal import Principal
-from app.auth.tokens import TokenRules, UnknownKey, verify_token
+from app.auth.tokens import SignedToken, TokenRules, UnknownKey, principal_of, signed_token
 from schemas.errors import DependencyFailed
 from schemas.printable import fault_words
 from services.ports import Clock
@@ -26,6 +27,8 @@ AGAIN_S: Final = 30.0
 """The least time between two fetches, whoever asks: unknown key ids can't be used to hammer the issuer."""
 PATIENCE_S: Final = 0.5
 """So long a caller waits for keys where there are some: an issuer that hangs is waited for in the background."""
+REMEMBERED: Final = 1_024
+"""Tokens whose signature held."""
 _MAX_BYTES: Final = 256 * 1024
 _TIMEOUT_S: Final = 3.0
 _LEAST_RSA: Final = 342
@@ -83,6 +86,25 @@ class FixedKeys:
         return self._document
 
 
+class _Signatures:
+    """Those that held under the keys at hand: who comes again costs no second look, which takes longest of all."""
+
+    def __init__(self) -> None:
+        self._keys: KeySet | None = None
+        self._held: dict[bytes, SignedToken] = {}
+
+    def read(self, token: str, keys: KeySet) -> SignedToken:
+        """A token whose signature holds. Raises UnknownKey, Unauthenticated."""
+        if keys is not self._keys:
+            self._keys, self._held = keys, {}
+        name = hashlib.sha256(token.encode(errors="surrogatepass")).digest()
+        if name not in self._held:
+            self._held[name] = signed_token(token, keys)
+            while len(self._held) > REMEMBERED:
+                del self._held[next(iter(self._held))]
+        return self._held[name]
+
+
 class TokenVerifier:
     """Verifies tokens against a source of keys. One fetch at a time, whoever waits for it, and none waits in turn."""
 
@@ -93,18 +115,22 @@ class TokenVerifier:
         self._keys: KeySet | None = None
         self._fetched = self._tried = float("-inf")
         self._fetching: asyncio.Task[None] | None = None
+        self._signatures = _Signatures()
 
     async def verify(self, token: str) -> Principal:
         """The principal of a token. Raises Unauthenticated, DependencyFailed when no keys can be had."""
         keys = await self._current()
         try:
-            return verify_token(token, keys, self._rules, self._clock.now())
+            return self._principal(token, keys)
         except UnknownKey:
             self._fetch_where_older_than(AGAIN_S)
             await self._wait(PATIENCE_S)
             if self._keys is keys or self._keys is None:
                 raise
-            return verify_token(token, self._keys, self._rules, self._clock.now())
+            return self._principal(token, self._keys)
+
+    def _principal(self, token: str, keys: KeySet) -> Principal:
+        return principal_of(self._signatures.read(token, keys), self._rules, self._clock.now())
 
     async def has_keys(self) -> bool:
         """Whether a token could be verified now; keys that are not there yet are asked for, and waited for shortly."""

@@ -35,8 +35,21 @@ class TokenRules:
     max_life_s: int = 24 * 3600
 
 
+@dataclass(frozen=True, slots=True)
+class SignedToken:
+    """What stands in a token whose signature holds."""
+
+    header: dict[str, Any]
+    claims: dict[str, Any]
+
+
 def verify_token(token: str, keys: KeySet, rules: TokenRules, now: datetime) -> Principal:
     """The principal of a token. Raises UnknownKey, Unauthenticated; the message never repeats the token."""
+    return principal_of(signed_token(token, keys), rules, now)
+
+
+def signed_token(token: str, keys: KeySet) -> SignedToken:
+    """A token whose signature holds, whatever stands in it. Raises UnknownKey, Unauthenticated."""
     if not token or len(token) > MAX_TOKEN or not token.isascii():
         raise Unauthenticated("not a token")
     try:
@@ -45,12 +58,17 @@ def verify_token(token: str, keys: KeySet, rules: TokenRules, now: datetime) -> 
         raise UnknownKey("signed by an unknown key") from error
     except (JoseError, ValueError, TypeError) as error:
         raise Unauthenticated(f"the token does not verify: {type(error).__name__}") from error
-    kind = decoded.header.get("typ", "jwt")
+    return SignedToken(decoded.header, decoded.claims)
+
+
+def principal_of(token: SignedToken, rules: TokenRules, now: datetime) -> Principal:
+    """Whom it names now. Raises Unauthenticated."""
+    kind = token.header.get("typ", "jwt")
     known = isinstance(kind, str) and kind.lower().removeprefix("application/") in _TYPES
-    if not known or not isinstance(decoded.header.get("kid"), str):
+    if not known or not isinstance(token.header.get("kid"), str):
         raise Unauthenticated("not an access token")
-    _check_claims(decoded.claims, rules, now)
-    return _principal(decoded.claims)
+    _check_claims(token.claims, rules, now)
+    return _principal(token.claims)
 
 
 def _registry() -> jws.JWSRegistry:

@@ -117,6 +117,8 @@ class Recognizers(BaseModel):
     """Where nobody calls."""
     most: int = Field(default=1, ge=1)
     """Where many do."""
+    node: str = ""
+    """A resource of the nodes that they are for, one of it each; anywhere where none is named."""
 
 
 class Gateways(BaseModel):
@@ -128,7 +130,13 @@ class Gateways(BaseModel):
     drain_seconds: float = Field(default=30.0, ge=0, le=3_600)
     apart: bool = False
     """Never two on a machine: each has the port that its machine's environment names."""
+    node: str = ""
+    """As of recognisers, which would take the room of gateways where both may be."""
     further: tuple[Callable[[Gateway], APIRouter], ...] = ()
+
+
+def _on(node: str) -> dict[str, dict[str, float]]:
+    return {"resources": {node: 1.0}} if node else {}
 
 
 def recognizers(wanted: Recognizers) -> Any:
@@ -145,7 +153,7 @@ def recognizers(wanted: Recognizers) -> Any:
             "downscale_delay_s": 120.0,
             "look_back_period_s": 12.0,
         },
-        ray_actor_options={"num_cpus": RECOGNIZER_CPUS, "runtime_env": ONE_LOOP, **card},
+        ray_actor_options={"num_cpus": RECOGNIZER_CPUS, "runtime_env": ONE_LOOP, **_on(wanted.node), **card},
         logging_config=QUIET,
         max_ongoing_requests=wanted.asr_workers * (1 + WAITING_PER_WORKER),
         max_queued_requests=QUEUED,
@@ -162,7 +170,7 @@ def gateways(wanted: Gateways) -> Any:
         name=GATEWAY,
         num_replicas=wanted.count,
         max_replicas_per_node=1 if wanted.apart else None,
-        ray_actor_options={"num_cpus": GATEWAY_CPUS},
+        ray_actor_options={"num_cpus": GATEWAY_CPUS, **_on(wanted.node)},
         logging_config=QUIET,
         graceful_shutdown_timeout_s=wanted.drain_seconds + GOODBYE_S + MARGIN_S,
         graceful_shutdown_wait_loop_s=0.1,

@@ -95,7 +95,7 @@ _REALTIME: Final = (
     "The OpenAI Realtime API (GA), for its clients as they are: what can't be honoured is let through, and "
     "`session.updated` tells what is in force. What lies under `tellerline.` is sent where it was asked for: by the "
     "subprotocol `tellerline.v1`, `?tellerline_events=1`, or `session.tellerline.events`. Audio comes in base64; a "
-    "message is at most 256 KiB."
+    "message is at most 1 MiB."
 )
 _AUDIO: Final[Json] = {
     "name": "audio",

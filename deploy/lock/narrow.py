@@ -54,7 +54,7 @@ def bare(lock: str) -> str:
     for package in whole["packages"].values():
         for name in _SHOWN & package.keys():
             del package[name]
-    return json.dumps(whole, indent=1) + "\n"
+    return json.dumps(whole, indent=0) + "\n"
 
 
 def main(pythons: str, *files: str) -> None:

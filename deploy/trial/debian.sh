@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The README's two commands in a pristine Debian 12, as an ordinary user: `deploy/trial/debian.sh [ROOT] [TARGET…]`.
 # Needs root, debootstrap and a registry that pip finds by this machine's settings. ROOT is kept, and used again.
-# `image` as the only TARGET carries the Dockerfile's steps out there instead, and runs what they make (image.py).
+# `image` as the only TARGET carries the Dockerfile's steps out there instead, and runs what they make (image.py); `pods` also
+# those of deploy/ray, and runs what its manifest says (pods.py).
 set -euo pipefail
 root=${1:-/var/tmp/tellerline-debian}
 targets=("${@:2}")
@@ -19,14 +20,14 @@ for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/xdg/pip /etc/ssl/cert
   [ ! -e "$file" ] || { mkdir -p "$root$(dirname "$file")"; cp -rL "$file" "$root$(dirname "$file")/"; }
 done
 mapfile -t settings < <(env | grep '^PIP_')
-if [ "${targets[*]}" = image ]; then
+if [ "${targets[*]}" = image ] || [ "${targets[*]}" = pods ]; then
   base=$root-base  # what python:3.11-slim-bookworm has
   rm -rf "$base"
   cp -a --reflink=auto "$root" "$base"
   rm -rf "$base/home/teller" "$base"/var/{cache/apt/archives/*.deb,lib/apt/lists/*} "$base"/usr/share/{doc,info,locale,man}
   ln -sf /usr/bin/python3 "$base/usr/local/bin/python"
   cd "$here"
-  exec .venv/bin/python -m deploy.trial.image "$base" "${settings[@]}"
+  exec .venv/bin/python -m "deploy.trial.${targets[0]}" "$base" "${settings[@]}"
 fi
 
 home=$root/home/teller/tellerline

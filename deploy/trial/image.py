@@ -28,7 +28,7 @@ STARTS: Final = 5
 """The first of them reads the image from the disk."""
 PORT: Final = "18089"
 IN_MEMORY: Final = ("/tmp", "/dev/shm")  # noqa: S108 - the container's own
-_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _SETTLED: Final = frozenset({"ENV", "USER", "VOLUME", "EXPOSE", "STOPSIGNAL", "HEALTHCHECK", "ENTRYPOINT", "CMD"})
 """Instructions that change no file."""
 Variables = dict[str, str]
@@ -42,12 +42,20 @@ class Image:
         self.stage = stage
         self.folder = "/"
 
+    def seen(self, container: str = "") -> Path:
+        """Where a container's files are laid out."""
+        return self.root.with_name(f"seen{container}")
+
+    def state(self, container: str = "") -> Path:
+        """A container's own folder."""
+        return self.root.with_name(f"state{container}")
+
     def carry_out(self, others: "dict[str, Image]", network: Variables) -> None:
         """Every step of the stage. Raises CalledProcessError, DockerfileInvalid."""
         done: list[Instruction] = []
         given: Variables = {}
         for step in self.stage.steps:
-            environment = BuildStage(self.stage.base, "", tuple(done)).environment({"PATH": _PATH})
+            environment = BuildStage(self.stage.base, "", tuple(done)).environment({"PATH": PATH})
             print(f"  {step.name} {step.text[:100]}", flush=True)
             if step.name == "RUN":
                 self._run(step.text, environment | given | network)
@@ -90,12 +98,15 @@ class Image:
                 os.chown(path, *map(int, step.flags["chown"].split(":")), follow_symlinks=False)
 
 
-def made(base: Path, work: Path, network: Variables) -> Image:
-    """The last stage's image, all of them carried out in order."""
+def made(base: Path, work: Path, network: Variables, file: str = "Dockerfile", **known: Image) -> Image:
+    """The last stage's image of `file`, all carried out in order; `known` are others, by the names they have."""
     images: dict[str, Image] = {}
-    for stage in dockerfile.read(ROOT / "Dockerfile"):
-        root = work / stage.name
+    for stage in dockerfile.read(ROOT / file):
         print(f"FROM {stage.base} AS {stage.name}", flush=True)
+        if stage.base.partition(":")[0] in known:
+            images[stage.name] = known[stage.base.partition(":")[0]]
+            continue
+        root = work / f"{Path(file).parent.name}{stage.name}"
         images[stage.name] = Image(root, stage)
         if stage.base == "scratch":
             root.mkdir()
@@ -120,12 +131,24 @@ def _mounted(root: Path) -> Iterator[None]:
 @contextmanager
 def confined(image: Image, settings: Variables) -> Iterator["subprocess.Popen[bytes]"]:
     """The service as compose confines it: its own user, no rights to gain, a root that can't be written."""
-    stage, seen = image.stage, image.root.with_name("seen")
-    entry, command, volume = (_last(stage, name) for name in ("ENTRYPOINT", "CMD", "VOLUME"))
-    state = image.root.with_name("state")
+    entry, command = (_last(image.stage, name) for name in ("ENTRYPOINT", "CMD"))
+    environment = image.stage.environment({"PATH": PATH}) | {"HOME": "/nonexistent"} | settings
+    with ExitStack() as stack:
+        stack.enter_context(laid_out(image))
+        process = subprocess.Popen([*entered(image), *entry.words, *command.words], env=environment)
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(timeout=60)
+
+
+@contextmanager
+def laid_out(image: Image, container: str = "") -> Iterator[None]:
+    """The image's files as a container sees them: nothing can be written but its own folder, and what is in memory."""
+    seen, state = image.seen(container), image.state(container)
     state.mkdir(mode=0o700)
-    os.chown(state, *_user(stage))
-    environment = stage.environment({"PATH": _PATH}) | {"HOME": "/nonexistent"} | settings
+    os.chown(state, *_user(image.stage))
     seen.mkdir()
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, state)
@@ -134,18 +157,13 @@ def confined(image: Image, settings: Variables) -> Iterator["subprocess.Popen[by
             ["--bind", str(image.root), str(seen)], ["-o", "remount,bind,ro", str(seen)],
             ["-t", "proc", "proc", f"{seen}/proc"], ["--bind", "/dev", f"{seen}/dev"],
             *(["-t", "tmpfs", "-o", "mode=1777,size=512m", "tmp", f"{seen}{place}"] for place in IN_MEMORY),
-            ["--bind", str(state), f"{seen}{volume.text}"],
+            ["--bind", str(state), f"{seen}{_last(image.stage, 'WORKDIR').text}"],
         ]  # fmt: skip
         for words in mounts:
             subprocess.run(["mount", *words], check=True)
             if words[0] != "-o" or not words[1].startswith("remount"):
                 stack.callback(subprocess.run, ["umount", "-l", words[-1]], check=False)
-        process = subprocess.Popen([*_entered(image), *entry.words, *command.words], env=environment)
-        try:
-            yield process
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.wait(timeout=60)
+        yield
 
 
 def _user(stage: BuildStage) -> tuple[int, int]:
@@ -153,17 +171,17 @@ def _user(stage: BuildStage) -> tuple[int, int]:
     return int(uid), int(gid)
 
 
-def _entered(image: Image) -> list[str]:
-    """What puts a command into the running image as its user; the image has no shell to do so."""
+def entered(image: Image, container: str = "") -> list[str]:
+    """What puts a command into a container that is laid out, as its user; the image has no shell to do so."""
     (uid, gid), folder = _user(image.stage), _last(image.stage, "WORKDIR").text
     become = ["setpriv", "--no-new-privs", "unshare", f"--setuid={uid}", f"--setgid={gid}"]
-    return [*become, f"--root={image.root.with_name('seen')}", f"--wd={folder}"]
+    return [*become, f"--root={image.seen(container)}", f"--wd={folder}"]
 
 
 def ran(image: Image, settings: Variables, words: list[str]) -> int:
     """Run a command of it, as `docker exec` does; its exit status."""
-    environment = image.stage.environment({"PATH": _PATH}) | {"HOME": "/nonexistent"} | settings
-    return subprocess.run([*_entered(image), *words], env=environment, check=False).returncode
+    environment = image.stage.environment({"PATH": PATH}) | {"HOME": "/nonexistent"} | settings
+    return subprocess.run([*entered(image), *words], env=environment, check=False).returncode
 
 
 def _last(stage: BuildStage, name: str) -> Instruction:
@@ -244,7 +262,7 @@ def main(arguments: list[str]) -> int:
             _tell_start(image, process, settings)
             wrong = faults(process, image)
             inside = partial(ran, image, settings)
-            wrong += works.faults(f"http://127.0.0.1:{PORT}", image.root.with_name("state"), inside)
+            wrong += works.faults(f"http://127.0.0.1:{PORT}", image.state(), inside)
         for fault in wrong:
             print(f"not as it should be: {fault}")
         return 1 if wrong else 0

@@ -1,8 +1,9 @@
 """What a client may send as text."""
 
+from math import isfinite
 from typing import Annotated, Final, Literal
 
-from pydantic import Field, RootModel, ValidationError
+from pydantic import BeforeValidator, Field, RootModel, ValidationError
 
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
@@ -15,6 +16,9 @@ MAX_TYPED: Final = 500
 """Characters of one typed utterance."""
 
 MAX_EVENT_ID: Final = 64
+
+WHOLE: Final = BeforeValidator(lambda ms: int(ms) if isinstance(ms, float) and isfinite(ms) else ms)
+"""Players reckon in fractions of a millisecond."""
 
 EventId = Annotated[str, Field(max_length=MAX_EVENT_ID)] | None
 
@@ -98,7 +102,7 @@ class PlaybackReport(Strict):
     type: Literal["tellerline.playback"]
     response_id: Annotated[str, Field(max_length=64)]
     state: Literal["started", "completed", "interrupted"]
-    played_ms: Annotated[int | None, Field(ge=0, lt=2**31)] = None
+    played_ms: Annotated[int | None, Field(ge=0, lt=2**31), WHOLE] = None
     event_id: EventId = None
 
 

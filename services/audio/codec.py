@@ -65,21 +65,23 @@ def encode(samples: Samples, form: AudioFormat) -> bytes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Law:
-    """A law of G.711: its 256 codes by rising value, and what lies halfway from each value to the next."""
+    """A law of G.711: the code of every value that PCM16 has, from the lowest."""
 
     codes: NDArray[np.uint8]
-    between: Samples
 
     @classmethod
     def of(cls, table: Samples) -> "_Law":
         """The law whose code i stands for the value table[i]."""
         order = np.argsort(table)
         values = table[order]
-        return cls(order.astype(np.uint8), (values[1:] + values[:-1]) / np.float32(2))
+        levels = np.arange(-32_768, 32_768, dtype=np.float32) / _FULL_SCALE
+        nearest = np.searchsorted((values[1:] + values[:-1]) / np.float32(2), levels)
+        return cls(order.astype(np.uint8)[nearest])
 
     def companded(self, samples: Samples) -> bytes:
-        """The nearest value to each sample, as its code."""
-        return self.codes[np.searchsorted(self.between, samples)].tobytes()
+        """The nearest value to each sample, as its code; looked up, for a sentence is done at once for every caller."""
+        level: NDArray[np.int32] = np.clip(np.rint(samples * _FULL_SCALE), -32_768, 32_767).astype(np.int32)
+        return self.codes[level + 32_768].tobytes()
 
 
 _MULAW: Final = _Law.of(MULAW)

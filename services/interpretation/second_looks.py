@@ -6,8 +6,20 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_after, asked_besides, asked_first, asked_instead, then_paid
-from services.understanding.clarification.billers import bills_besides, for_its_bill, of_its_biller, paid_before
+from services.understanding.clarification.asked_first import (
+    asked_after,
+    asked_besides,
+    asked_first,
+    asked_instead,
+    then_paid,
+)
+from services.understanding.clarification.billers import (
+    asked_alike,
+    bills_besides,
+    for_its_bill,
+    of_its_biller,
+    paid_before,
+)
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.hanging import hanging
 from services.understanding.clarification.in_turn import in_turn, of_all
@@ -109,6 +121,7 @@ _LOOKS: Final = (
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
     _Look(_THEN, then_paid, in_turn),
     _Look(_THEN, for_its_bill, bills_besides),
+    _Look(_THEN, asked_alike),
     _Look(_THEN, paid_before),
     _Look(_THEN, days_of_each),
     # An order that is only spoken of, or to whoever sends the caller a bill.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import date
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from pydantic import Field
 
@@ -46,7 +46,7 @@ class FormsFile(RuleFile):
     minus: str
     currencies: dict[str, tuple[str, str, str, str]]
     money: dict[str, str]
-    days: dict[str, dict[Literal["day", "near", "date"], str]] = Field(default_factory=dict)
+    days: dict[str, dict[str, str]] = Field(default_factory=dict)
     """By locale, the forms of a day that are not the language's own."""
 
     def of(self, locale: Locale) -> "FormsFile":

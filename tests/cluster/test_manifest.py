@@ -1,11 +1,14 @@
-"""The RayService manifest says what the code takes, and leaves no door open. It was never applied."""
+"""The RayService manifest says what the code takes, and leaves no door open. `deploy/trial/pods.py` carries it out."""
 
 import json
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 FILE = Path(__file__).parents[2] / "deploy/ray/rayservice.yaml"
 LOCK = FILE.parents[1] / "lock/ray.txt"
@@ -29,6 +32,25 @@ def test_the_version_is_the_locks() -> None:
     assert f"ray=={service()['rayClusterConfig']['rayVersion']}" in LOCK.read_text("ascii").split()
 
 
+def needed(package: str, extras: frozenset[str], found: set[str]) -> set[str]:
+    """Everything that a package needs to be installed, by its normal name, itself among it."""
+    found.add(package)
+    for line in metadata.distribution(package).requires or ():
+        one = Requirement(line)
+        name = canonicalize_name(one.name)
+        wanted = one.marker is None or any(one.marker.evaluate({"extra": extra}) for extra in extras | {""})
+        if wanted and name not in found:
+            needed(name, frozenset(one.extras), found)
+    return found
+
+
+def test_what_ray_needs_stands_in_its_lock_or_the_services() -> None:
+    pytest.importorskip("ray", reason="Ray is an extra: `make test-ray`")
+    locks = (LOCK.read_text("ascii") + LOCK.with_name("runtime.txt").read_text("ascii")).splitlines()
+    locked = {canonicalize_name(line.partition("==")[0]) for line in locks if "==" in line}
+    assert needed("ray", frozenset({"serve"}), set()) <= locked
+
+
 def test_ray_takes_the_applications_and_our_code_their_arguments() -> None:
     pytest.importorskip("ray", reason="Ray is an extra: `make test-ray`")
     from ray.serve.schema import ServeDeploySchema
@@ -49,11 +71,20 @@ def test_ray_takes_the_applications_and_our_code_their_arguments() -> None:
     assert groups()["gateways"]["template"]["spec"]["terminationGracePeriodSeconds"] > ingress.drain_seconds
 
 
-def test_a_gateway_has_a_machine_of_its_own() -> None:
-    (gateway,) = yaml.load(service()["serveConfigV2"], yaml.CSafeLoader)["applications"][1]["deployments"]
-    asked = gateway["ray_actor_options"]["resources"]
-    assert json.loads(json.loads(groups()["gateways"]["rayStartParams"]["resources"])) == asked
-    assert gateway["max_replicas_per_node"] == 1
+def test_the_operators_metrics_leave_the_gateways_port_alone() -> None:
+    for group in groups().values():
+        ports = {one["name"]: one["containerPort"] for one in group["template"]["spec"]["containers"][0]["ports"]}
+        assert group["rayStartParams"]["metrics-export-port"] == str(ports["metrics"])
+        assert ports.get("calls") != ports["metrics"]
+
+
+def test_each_kind_has_nodes_of_its_own() -> None:
+    said = yaml.load(service()["serveConfigV2"], yaml.CSafeLoader)
+    args = {one["name"]: one["args"] for one in said["applications"]}
+    for name, group in (("gateway", "gateways"), ("recognizer", "recognizers")):
+        offered = json.loads(json.loads(groups()[group]["rayStartParams"]["resources"]))
+        assert offered == {args[name]["node"]: 1}
+    assert args["gateway"]["apart"] is True
 
 
 @pytest.mark.parametrize("group", ["head", "gateways", "recognizers"])

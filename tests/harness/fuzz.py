@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from app.gate.websocket import LONGER
+from app.gate.websocket import LONGEST
 from schemas.wire.client import MAX_MESSAGE
 from tests.harness.fuzz_events import GARBAGE, Says, broken, sound, valid
 
@@ -116,7 +116,7 @@ class Client:
 
     def __init__(self, socket: ClientConnection, rng: random.Random, tally: Tally, says: Says = valid) -> None:
         self._says = says
-        self.most = LONGER.get(urlsplit(socket.request.path).path, MAX_MESSAGE) if socket.request else MAX_MESSAGE
+        self.most = LONGEST.get(urlsplit(socket.request.path).path, MAX_MESSAGE) if socket.request else MAX_MESSAGE
         self.socket = socket
         self.rng = rng
         self.replies: list[str] = []

@@ -141,7 +141,7 @@ async def _live(line: str, bridge: Bridge, spoiler: Spoiler, tally: PhoneTally) 
             await _step(bridge, rng)
         await bridge.hang_up()
     vanished = rng.random() < 0.3
-    _leave(bridge, vanished=vanished)
+    await _leave(bridge, listening, vanished=vanished)
     async with asyncio.timeout(OVER_S):
         await listening
     if not (vanished or isinstance(bridge, AudioSocketBridge)):
@@ -166,14 +166,16 @@ async def _step(bridge: Bridge, rng: random.Random) -> None:
             await bridge.sound(rng.randbytes(160 * rng.randrange(1, 12)))
 
 
-def _leave(bridge: Any, *, vanished: bool) -> None:
-    """The bridge is gone, without a word; or it sends no more, for whoever has no other word for it."""
+async def _leave(bridge: Any, listening: asyncio.Task[None], *, vanished: bool) -> None:
+    """The bridge is gone, without a word; or it sends no more, and closes what its own goodbye did not end."""
     stream = isinstance(bridge, AudioSocketBridge)
     if vanished:
         (bridge.writer if stream else bridge.socket).transport.abort()
     elif stream:
         with contextlib.suppress(OSError):
             bridge.writer.write_eof()
+    elif not (await asyncio.wait({listening}, timeout=0.5))[0]:
+        await bridge.socket.close()
 
 
 async def _listen(bridge: Bridge, tally: PhoneTally) -> None:

@@ -26,12 +26,13 @@ from app.transports.telephone.line import (
     Reformed,
     SendBack,
     Speaks,
+    Stray,
     WebRequest,
     Wire,
 )
 from app.transports.telephone.media_stream import MediaStream
 from schemas.audio import AudioFormat, Encoding
-from schemas.errors import MalformedMessage
+from schemas.errors import BadInput, MalformedMessage
 from schemas.ids import Locale
 
 DATA = Path(__file__).parents[1] / "data" / "telephone"
@@ -58,6 +59,7 @@ def recorded() -> list[Any]:
         (protocol, talk["name"], talk["steps"])
         for path in sorted(DATA.glob("*.yaml"))
         for protocol, talks in yaml.load(path.read_text(), yaml.CSafeLoader).items()
+        if not protocol.startswith("_")
         for talk in talks
     ]
 
@@ -69,7 +71,15 @@ def wire(given: Any) -> Wire:
     return given if isinstance(given, str) else orjson.dumps(given).decode()
 
 
-def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
+def read(core: CallTransport, message: Wire) -> list[str]:
+    """What a message says, in lines; a refusal, and whether it ends the call, is one of them."""
+    try:
+        return [shown(event) for event in core.read(message)]
+    except BadInput as wrong:
+        return [f"{'ended' if wrong.fatal else 'refused'} {wrong.code}"]
+
+
+def shown(event: LineEvent) -> str:  # noqa: C901, PLR0911 - one return an event
     """An event in a line."""
     match event:
         case Opened(call, form, playing, statement, locale):
@@ -94,6 +104,8 @@ def shown(event: LineEvent) -> str:  # noqa: PLR0911 - one return an event
             return f"owed {sent(message)}"
         case Left():
             return "left"
+        case Stray(error):
+            return f"refused {error.code}"
 
 
 def sent(act: Act) -> str:

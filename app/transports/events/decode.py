@@ -51,12 +51,20 @@ from schemas.wire.session import (
 SCALE: Final = MappingProxyType({Eagerness.LOW: 1.5, Eagerness.MEDIUM: 1.0, Eagerness.HIGH: 0.75, Eagerness.AUTO: 1.0})
 
 
+_OF_URLS: Final = str.maketrans("-_", "+/")
+
+
 def unbase64(text: str) -> bytes:
-    """Bytes in base64, also in lines, as Android and Ruby write it, or without padding. Raises MalformedAudio."""
+    """Bytes in base64, also in lines, as Android and Ruby write it, without padding, or in the alphabet of URLs.
+
+    Raises MalformedAudio.
+    """
     try:
         return base64.b64decode(text, validate=True)
     except ValueError:
         bare = "".join(text.split())
+    if not {"+", "/"} & set(bare):
+        bare = bare.translate(_OF_URLS)
     try:
         return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
     except ValueError:
@@ -125,7 +133,7 @@ def to_session(config: CallConfig, identity: str) -> Session:
     elif config.patience.fixed_ms is not None:
         detection = ServerVad(type="server_vad", silence_duration_ms=config.patience.fixed_ms)
     else:
-        named = {scale: name for name, scale in SCALE.items()}.get(config.patience.scale, Eagerness.AUTO)
+        named = eagerness_of(config.patience) or Eagerness.AUTO
         detection = SemanticVad.model_validate({"eagerness": named, "tellerline.patience": config.patience.scale})
     playback = Playback.ESTIMATED if config.estimated else Playback.ACKNOWLEDGED
     return Session(
@@ -160,4 +168,16 @@ def _patience(detection: SemanticVad | ServerVad | None) -> Patience:
         return Patience(manual=True)
     if isinstance(detection, ServerVad):
         return Patience(fixed_ms=detection.silence_duration_ms)
-    return Patience(scale=detection.patience or SCALE[detection.eagerness])
+    return of_words(detection.eagerness, detection.patience)
+
+
+def of_words(eagerness: Eagerness, scale: float | None) -> Patience:
+    """The words say when a turn ends; `scale` goes before the name of an eagerness."""
+    return Patience(scale=scale or SCALE[eagerness], medium=not scale and eagerness is Eagerness.MEDIUM)
+
+
+def eagerness_of(patience: Patience) -> Eagerness | None:
+    """What a client calls it, if it has a name."""
+    if patience.medium:
+        return Eagerness.MEDIUM
+    return {scale: name for name, scale in SCALE.items()}.get(patience.scale)

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from app.transports.events.decode import SCALE
+from app.transports.events.decode import eagerness_of, of_words
 from rules.load import locales
 from rules.locales import locale_rules
 from schemas.audio import AudioFormat, Encoding
@@ -28,7 +28,7 @@ from schemas.wire.realtime.session import (
     Transcription,
     WireFormat,
 )
-from schemas.wire.session import Pcma, Pcmu, Playback
+from schemas.wire.session import Eagerness, Pcma, Pcmu, Playback
 
 SOUND: Final = AudioFormat(Encoding.PCM16, PCM_RATE)
 """What a client sends and is sent that names no format."""
@@ -71,7 +71,8 @@ class CallSettings:
             output = _form(spoken.format, "session.audio.output.format")
         patience, answers = self._turns(given)
         speaks = self.config.speaks
-        if wish.output_modalities:
+        if {"text", "audio"} & set(wish.output_modalities or ()):
+            assert wish.output_modalities is not None
             speaks = self._voice and "audio" in wish.output_modalities
         wanted = CallConfig(
             _locale(given, own, self.config.locale),
@@ -117,7 +118,7 @@ class CallSettings:
         if "turn_detection" not in given.model_fields_set:
             return self.config.patience, self.config.answers
         wish = given.turn_detection
-        if wish is None:
+        if wish is None or wish.type == "none":  # as some write it
             return Patience(manual=True), False
         return _patience(wish), wish.create_response is not False
 
@@ -142,17 +143,21 @@ def _locale(given: InputWish, own: OwnWish, now: Locale) -> Locale:
         wanted = Locale(own.locale)
         locale_rules(wanted)
         return wanted
-    asked = given.transcription.language if given.transcription else None
-    if asked is None or asked.lower() == language(now):
+    asked = (given.transcription.language if given.transcription else None) or ""
+    tag = asked.replace("_", "-").lower()
+    spoken = tag.partition("-")[0]
+    if tag == spoken == language(now):
         return now
-    return next((one for one in locales() if asked.lower() in {one.lower(), language(one)}), now)
+    alike = [one for one in locales() if language(one) == spoken]
+    other = now if now in alike else next(iter(alike), now)
+    return next((one for one in alike if one.lower() == tag), other)
 
 
 def _patience(wish: DetectionWish) -> Patience:
     if wish.type == "server_vad":
         return Patience(fixed_ms=min(max(wish.silence_duration_ms or _SILENCE_MS, _LEAST_MS), _MOST_MS))
-    known = {str(name): scale for name, scale in SCALE.items()}
-    return Patience(scale=wish.patience or known.get(wish.eagerness or "", 1.0))
+    eagerness = Eagerness(wish.eagerness) if wish.eagerness in set(Eagerness) else Eagerness.AUTO
+    return of_words(eagerness, wish.patience)
 
 
 def _detection(config: CallConfig) -> Detection | None:
@@ -162,8 +167,7 @@ def _detection(config: CallConfig) -> Detection | None:
     if patience.fixed_ms is not None:
         detection = Detection(type="server_vad", silence_duration_ms=patience.fixed_ms)
     else:
-        named = {scale: name for name, scale in SCALE.items()}
-        eagerness = named.get(patience.scale)
+        eagerness = eagerness_of(patience)
         own = {} if eagerness else {"tellerline.patience": patience.scale}
         detection = Detection.model_validate({"eagerness": eagerness} | own)
     return detection.model_copy(update={"create_response": config.answers})

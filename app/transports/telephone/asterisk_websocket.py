@@ -17,6 +17,7 @@ from app.transports.telephone.line import (
     Played,
     Playing,
     Wire,
+    essential,
 )
 from schemas.audio import AudioFormat, Encoding
 from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
@@ -93,6 +94,10 @@ class MediaWebSocket:
     def _opened(self, said: Fields) -> Opened:
         if self._form is not None:
             raise WrongState("the call has started before")
+        with essential():
+            return self._begun(said)
+
+    def _begun(self, said: Fields) -> Opened:
         form, ptime = _FORMS.get(said.word("format")), said.number("ptime", 20)
         if form is None or ptime not in _PTIMES:
             raise UnsupportedAudio("the format is one of ulaw, alaw, slin, slin16, slin24")

@@ -14,9 +14,28 @@ import numpy as np
 import soxr
 
 from app.transports.telephone.fields import pressed
-from app.transports.telephone.line import Act, Audio, Left, LineEvent, Opened, Playing, Reformed, Wire
+from app.transports.telephone.line import (
+    Act,
+    Audio,
+    Left,
+    LineEvent,
+    Opened,
+    Playing,
+    Reformed,
+    Stray,
+    Wire,
+    essential,
+)
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding, Samples
-from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnknownEvent, WrongState
+from schemas.errors import (
+    BadInput,
+    MalformedAudio,
+    MalformedMessage,
+    TellerlineError,
+    TooLarge,
+    UnknownEvent,
+    WrongState,
+)
 from services.audio.codec import decode, encode_pcm16
 
 HANG_UP, IDENTITY, SILENCE, KEY, ERROR = 0x00, 0x01, 0x02, 0x03, 0xFF
@@ -70,7 +89,12 @@ class AudioSocket:
                 break
             kind, payload = self._buffer[0], bytes(self._buffer[_HEAD : _HEAD + size])
             del self._buffer[: _HEAD + size]
-            events += self._read(kind, payload)
+            try:
+                events += self._read(kind, payload)
+            except BadInput as wrong:
+                if wrong.fatal:
+                    raise
+                events.append(Stray(wrong))  # what came around it counts
         return events
 
     def play(self, packet: bytes) -> list[Act]:
@@ -113,8 +137,11 @@ class AudioSocket:
         raise UnknownEvent("a kind of message that AudioSocket does not have")
 
     def _opened(self, payload: bytes) -> Opened:
-        if self._identity or len(payload) != _ID:
-            raise MalformedMessage("a call has one UUID of 16 bytes")
+        if self._identity:
+            raise WrongState("the call has started before")
+        with essential():
+            if len(payload) != _ID:
+                raise MalformedMessage("a call has one UUID of 16 bytes")
         self._identity = str(uuid.UUID(bytes=payload))
         return Opened(self._identity, _OWN, Playing(_OWN, lead_ms=0, marks=False, quiet_ms=_QUIET_MS), self._identity)
 

@@ -25,14 +25,16 @@ from app.transports.telephone.line import (
     Reformed,
     SendBack,
     Speaks,
+    Stray,
     Wire,
 )
 from app.transports.telephone.speaking import Speaking
+from app.transports.telephone.strays import Strays
 from app.transports.telephone.wording import Wording
 from rules.locales import known
 from schemas.audio import AudioFormat
 from schemas.call import AskIn, AudioIn, CallConfig, ConfigureIn, KeyIn
-from schemas.errors import CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
+from schemas.errors import BadInput, CallIdle, SlowConsumer, SpeechUnavailable, TellerlineError, Unauthenticated
 from schemas.ids import EN_US, CallId, CustomerId, Locale
 from services.audio.inband import InBand, Once
 from services.call import CallPorts, LiveCall, OutboundQueue
@@ -84,6 +86,7 @@ class _PhoneCall:
         self._left = False
         self._waiting: Iterator[LineEvent] = iter(())  # what came in one piece with the call's beginning
         self._once = Once()
+        self._strays = Strays(deps.calls.metrics)
 
     async def serve(self) -> None:
         """From the first message to the last."""
@@ -177,7 +180,11 @@ class _PhoneCall:
         message = await self._connection.receive()
         if message is None:
             raise Hung
-        return self._transport.read(message)
+        try:
+            events = self._transport.read(message)
+        except BadInput as wrong:
+            events = [Stray(wrong)]
+        return self._strays.without(events)
 
     async def _listen(self, call: LiveCall) -> None:
         while True:

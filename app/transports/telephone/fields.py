@@ -58,6 +58,13 @@ class Fields:
             raise MalformedMessage(f"{name} is no number")
         return int(value)
 
+    def counted(self, name: str) -> int | None:
+        """The same, where it is one."""
+        try:
+            return self.number(name)
+        except MalformedMessage:
+            return None
+
     def part(self, name: str) -> "Fields":
         """An object within it. Raises MalformedMessage."""
         value = self.values.get(name)
@@ -71,10 +78,10 @@ class Fields:
 
     def given(self, name: str) -> "Fields":
         """What the bridge gave the call: an object, JSON in a text, or `a=b,c=d`. Raises MalformedMessage."""
-        if not isinstance(self.values.get(name), str):
-            return self.maybe(name)
-        text = self.word(name, most=MAX_GIVEN).strip()
-        if text.startswith("{"):
+        text = self.word(name, most=MAX_GIVEN).strip() if isinstance(self.values.get(name), str) else None
+        if text is None:
+            pairs = dict(self.maybe(name).values)
+        elif text.startswith("{"):
             pairs = dict(Fields.read(text).values)
         else:
             split = (part.partition("=") for part in text.split(",") if part)

@@ -20,6 +20,7 @@ from app.transports.telephone.line import (
     Played,
     Playing,
     Wire,
+    essential,
 )
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding
 from schemas.errors import MalformedAudio, TellerlineError, TooLarge, UnsupportedAudio, WrongState
@@ -62,7 +63,8 @@ class AudioFork:
             return self._heard(message)
         said = Fields.read(message)
         if self._form is None:
-            return [self._opened(said)]
+            with essential():
+                return [self._opened(said)]
         if said.word("event", "") == "dtmf":
             return said.keys("dtmf")
         if said.word("type", "") == "mark":

@@ -1,11 +1,12 @@
 """What a telephone line says and what can be said to it, whatever its protocol. Sans I/O."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from schemas.audio import AudioFormat
-from schemas.errors import TellerlineError
+from schemas.errors import BadInput, TellerlineError
 from schemas.ids import Locale
 
 Wire = str | bytes
@@ -126,7 +127,24 @@ class Left:
     """The call is over, by the caller's or the bridge's will."""
 
 
-LineEvent = Opened | Audio | Pressed | Played | Held | Reformed | Speaks | SendBack | Left
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A message that can't be read, among others that can."""
+
+    error: BadInput
+
+
+LineEvent = Opened | Audio | Pressed | Played | Held | Reformed | Speaks | SendBack | Left | Stray
+
+
+@contextmanager
+def essential() -> Iterator[None]:
+    """What is wrong in the block ends the call: there is none without it, or nobody knows what comes next."""
+    try:
+        yield
+    except BadInput as wrong:
+        wrong.fatal = True
+        raise
 
 
 class CallTransport(Protocol):
@@ -138,7 +156,7 @@ class CallTransport(Protocol):
     lingers: bool
 
     def read(self, message: Wire) -> list[LineEvent]:
-        """What a message says. Raises BadInput: the line does not keep to its protocol."""
+        """What a message says. Raises BadInput: the line does not keep to its protocol; a `fatal` one ends the call."""
         ...
 
     def play(self, packet: bytes) -> list[Act]:

@@ -21,6 +21,7 @@ from app.transports.telephone.line import (
     Played,
     Playing,
     Wire,
+    essential,
 )
 from schemas.audio import STREAM_RATES, AudioFormat, Encoding
 from schemas.errors import MalformedAudio, MalformedMessage, TellerlineError, TooLarge, UnsupportedAudio, WrongState
@@ -56,16 +57,14 @@ class MediaStream:
         self._ids: dict[str, str] = {}
 
     def read(self, message: Wire) -> list[LineEvent]:
-        """What a message says. Raises BadInput."""
-        if isinstance(message, bytes):
-            raise MalformedMessage("a stream has no binary messages")
+        """What a message says, be it of text or binary. Raises BadInput."""
         said = Fields.read(message)
         event = said.word("event")
         if event in {"connected", "start"}:
             return [self._opened(said)] if event == "start" else []
-        if not self._stream:
+        if not self._stream and event != "stop":
             raise WrongState("the stream has not started")
-        another = said.word(self._carrier.stream, self._stream) != self._stream
+        another = self._stream and said.word(self._carrier.stream, self._stream) != self._stream
         match "" if another else event:
             case "media":
                 return self._heard(said.part("media"))
@@ -130,7 +129,10 @@ class MediaStream:
     def _opened(self, said: Fields) -> Opened:
         if self._stream:
             raise WrongState("the stream has started before")
-        start = said.part("start")
+        with essential():
+            return self._begun(said, said.part("start"))
+
+    def _begun(self, said: Fields, start: Fields) -> Opened:
         self._ids = {"call": start.word(self._carrier.call), "account": start.word(self._carrier.account, "")}
         stream = said.word(self._carrier.stream, "") or start.word(self._carrier.stream)
         if not stream:
@@ -158,4 +160,4 @@ class MediaStream:
             return []  # what we say ourselves, where a stream has both
         if len(sound) % self._width:
             raise MalformedAudio("the sound has half a sample")
-        return [Audio(sound, media.number("chunk") if self._carrier.numbered else None)]
+        return [Audio(sound, media.counted("chunk") if self._carrier.numbered else None)]

@@ -6,14 +6,14 @@ from pydantic import Field, JsonValue, RootModel, ValidationError
 
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
-from schemas.wire.client import PlaybackReport, PressKey, RenewToken
+from schemas.wire.client import WHOLE, PlaybackReport, PressKey, RenewToken
 from schemas.wire.realtime.items import MAX_ID, ItemName, ItemWish
 from schemas.wire.realtime.lenient import Lenient
 from schemas.wire.realtime.session import SessionWish
 from schemas.wire.unreadable import cause_of, told
 
-MAX_MESSAGE: Final = 256 * 1024
-"""Bytes of one message: four seconds of sound."""
+MAX_MESSAGE: Final = 1024 * 1024
+"""Bytes of one message: sixteen seconds of sound."""
 MAX_METADATA: Final = 16
 """Pairs of a response's metadata; a value has at most 512 characters."""
 
@@ -80,7 +80,7 @@ class ItemTruncate(Sent):
     type: Literal["conversation.item.truncate"]
     item_id: ItemName
     content_index: Annotated[int, Field(ge=0, le=64)] = 0
-    audio_end_ms: Annotated[int, Field(ge=0, lt=2**31)]
+    audio_end_ms: Annotated[int, Field(ge=0, lt=2**31), WHOLE]
 
 
 class ItemDelete(Sent):

@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.banking import Bill
 from schemas.ids import BillId, RuleId
-from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import READING, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.freeform.loose import plain
@@ -13,6 +13,7 @@ from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.words.hearing import Hearing
 
 _PAYING: Final = ("pay_do", "pay_noun")
+_AND_BILL: Final = ".bill_payment.and_bill@"
 _BESIDE: Final = RuleId("intents.bills_besides@1")
 
 
@@ -39,6 +40,20 @@ def _to_pay(said: Said, found: Understood) -> bool:
         return pays and not told and words.isdisjoint(rules.named(("transfer_do", "transfer_noun")))
     asked_for = rules.symbols["pay"] in words or (told and words.isdisjoint(rules.named(VERBS)))
     return asked_for and rules.symbols["funds"] not in words and plain(hearing, found.slots)
+
+
+def asked_alike(said: Said, found: Understood) -> Understood | None:
+    """Bills without a verb behind a question are asked about, not paid: "how much is the phone and the water bill"."""
+    if not said.rules.spaced or found.intent not in READING or found.then is None:
+        return None
+    then = _alike(found.then)
+    return replace(found, then=then) if then is not found.then else None
+
+
+def _alike(then: Understood) -> Understood:
+    if then.intent is not Intent.BILL_PAYMENT or _AND_BILL not in (then.rule or "") or then.slots.source:
+        return then
+    return replace(then, intent=Intent.BILL_INQUIRY, missing=(), then=then.then and _alike(then.then))
 
 
 def for_its_bill(said: Said, found: Understood) -> Understood | None:

@@ -69,7 +69,7 @@ def _one_by_one(found: Understood, name: SlotName, named: Slot[Any], rule: RuleI
 def _verbs(said: Said) -> list[tuple[int, int]]:
     """Where a verb of paying or sending stands with its ending: 払っちゃいたい is in no list of words."""
     reading, symbols = said.hearing.reading, said.rules.named(_DOES)
-    edges = (edge for at in range(len(reading.words)) for edge in reading.lattice.edges(at) if edge.symbol in symbols)
+    edges = reading.lattice.of(symbols)
     return [(reading.units.starts[edge.start], reading.units.ends[edge.end - 1]) for edge in edges]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Route, Slot, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Route, Slot, Understood
 from schemas.span import NUMBERS, Span, SpanKind
 from services.understanding.correction.cuts import Cut, held_units
 from services.understanding.correction.merging import kinds, merged, parts_a_value, same, values
@@ -52,6 +52,10 @@ class SelfRepair:
         """What code points `start` … `end` say about money."""
         return self.said.part(start, end) if start < end else None
 
+    def told(self, start: int, end: int) -> Understood | None:
+        """What they tell that is no command."""
+        return self.said.told(start, end) if start < end else None
+
     def ends(self) -> list[int]:
         """Where the later part's words end."""
         return [end for end in self.said.units.ends if self.cut.start < end <= self.cut.stop][:_MAX_DENIED]
@@ -90,9 +94,9 @@ def instead(parts: SelfRepair) -> Understood | None:
     """As in "no, not ann, bob": what was said before is said again, and what is meant follows."""
     said = values(parts.one.slots)
     for end in filter(parts.may_name, parts.ends()):
-        again = parts.read(parts.cut.start, end)
+        again = parts.told(parts.cut.start, end)
         named = values(again.slots) if again is not None and not again.unresolved else {}
-        if again is None or again.intent not in TOLD_ALONE or again.rule == TOLD or not named:
+        if again is None or again.rule == TOLD or not named:
             continue
         if not all(name in said and same(said[name], slot) for name, slot in named.items()):
             continue
@@ -130,9 +134,9 @@ def refused(parts: SelfRepair) -> Understood | None:
     """As in "sixty instead of fifty, to ann": what is not meant is another value, and what follows is said besides."""
     said, cut = values(parts.one.slots), parts.cut
     for end in parts.ends():
-        other = parts.read(cut.start, end) if not parts.within(end) else None
+        other = parts.told(cut.start, end) if not parts.within(end) else None
         named = values(other.slots) if other is not None and not other.unresolved else {}
-        if other is None or other.intent not in TOLD_ALONE or other.rule == TOLD or not named:
+        if other is None or other.rule == TOLD or not named:
             continue
         if not all(name in said and not same(said[name], slot) for name, slot in named.items()):
             continue
@@ -142,8 +146,8 @@ def refused(parts: SelfRepair) -> Understood | None:
             return None  # "not twenty, twenty one" without the comma
         if end == cut.stop:
             return parts.one
-        rest = parts.read(end, cut.stop)
-        if rest is not None and rest.then is None and rest.intent in TOLD_ALONE and not kinds(rest) & kinds(parts.one):
+        rest = parts.told(end, cut.stop)
+        if rest is not None and rest.then is None and not kinds(rest) & kinds(parts.one):
             if rest.slots.source is not None and (kept := _kept(parts)) is not None:
                 return replace(parts.one, unread=(*parts.one.unread, kept))
             return merged(parts.one, rest, parts.rule("refused"))

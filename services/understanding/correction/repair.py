@@ -141,8 +141,8 @@ def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
 
 def _faltered(parts: SelfRepair) -> Understood | None:
     """A value behind a hesitation in place of one of its kind; of two amounts it is asked which is meant."""
-    two = parts.read(parts.cut.start, parts.cut.stop)
-    if two is None or two.intent not in TOLD_ALONE or two.rule == TOLD or not two.whole:
+    two = parts.told(parts.cut.start, parts.cut.stop)
+    if two is None or two.rule == TOLD or not two.whole:
         return None
     said, later = values(parts.one.slots), values(two.slots)
     if not later or not all(name in said and not same(said[name], slot) for name, slot in later.items()):

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from schemas.consent import NO_TERMS
 from schemas.ids import language
-from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Context, Understood
+from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Annotation, Context, Understood
 from schemas.payee import FindPayee, PayeeMatch
 from services.understanding.fast.patterns.units import Units
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
@@ -66,9 +66,8 @@ class Said:
 
     def part(self, start: int, end: int) -> Understood | None:
         """What a part says about money by itself: as a command where it is one, else as an answer to a read-back."""
-        context, best = self.context, None
-        context = context if context.terms == NO_TERMS else replace(context, terms=NO_TERMS)
-        for each in (context, replace(context, confirming=True)):
+        best: Understood | None = None
+        for each in (self._alone, self._answering):
             found = self.look(start, end, each)
             if found.rule is None:
                 continue
@@ -77,3 +76,18 @@ class Said:
             if found.intent in COUNTED:
                 best = best or found
         return best
+
+    def told(self, start: int, end: int) -> Understood | None:
+        """The same, where it is no command: most parts answer nothing, and are not read as one then."""
+        answer = self.look(start, end, self._answering)
+        found = self.part(start, end) if answer.rule is not None and answer.intent in TOLD_ALONE else None
+        return found if found is not None and found.intent in TOLD_ALONE else None
+
+    @cached_property
+    def _alone(self) -> Context:
+        """The context of a part: a yes in it agrees to nothing."""
+        return self.context if self.context.terms == NO_TERMS else replace(self.context, terms=NO_TERMS)
+
+    @cached_property
+    def _answering(self) -> Context:
+        return replace(self._alone, confirming=True)

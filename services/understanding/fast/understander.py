@@ -195,8 +195,25 @@ class Understander:
                 return joined(before, found)
             named = owned(hearing.nouns, reading.words, at)
             lead = Lead(at, frozenset(vetoes_met(hearing, 0, at)), named, self._grammar.accounts)
-            return leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
+            led = leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
+            return self._ordered_first(hearing, at, led) if led is not None else None
         return None
+
+    def _ordered_first(self, hearing: MatchInput, end: int, led: Understood) -> Understood:
+        """With the order before talk that leads up to it: 「妹に一万円送って、水道は済んでるから電気払って」."""
+        leads, reading = self._grammar.leads, hearing.reading
+        ends = leads.ends(hearing.text, reading.units, reading.taken) if leads is not None else []
+        for at in ends if led.intent in MONEY_MOVING else ():
+            one = self._matching.within(hearing, 0, at)[0] if at < end else None
+            if one is None or one.intent not in MONEY_MOVING or one.route is not Route.FAST or one.missing:
+                continue
+            cut = reading.units.starts[at]
+            one = replace(one, unresolved=tuple(m for m in one.unresolved if m.evidence.start < cut))
+            last = replace(led, unread=tuple(e for e in led.unread if e.start >= cut))
+            things = [slot.evidence.surface[:2] for slot in (one.slots.payee, one.slots.bill) if slot is not None]
+            again = any(each in hearing.text[cut:] for each in things)  # it is taken back: 「花子には昨日渡したから」
+            return (one.whole and last.whole and not (last.missing or again) and joined(one, last)) or led
+        return led
 
     def _behind(self, hearing: MatchInput) -> Understood | None:
         """What does nothing and is asked for in the last words, where the language says so last and nothing waits."""

@@ -59,8 +59,7 @@ def _of_a_thing(hearing: Hearing) -> bool:
     words, pronoun = reading.words, grammar.symbols.get("pronoun")
     ends = (edge.end for edge in grammar.phrases.pricing.edges(words))
     costs = next((end for end in ends if end in reading.taken), len(words))
-    given = any(edge.symbol == pronoun for at in range(costs, len(words)) for edge in reading.lattice.edges(at))
-    return given and not _corrected(hearing)
+    return bool(reading.lattice.of({pronoun}, costs)) and not _corrected(hearing)
 
 
 def _corrected(hearing: Hearing) -> bool:

@@ -80,15 +80,15 @@ def _questions(span: ClauseSpan) -> bool:
     """Whether it begins as a question that asks for nothing to be done: "is fifty dollars enough"."""
     grammar, words = span.grammar, span.reading.words
     begin = bare(grammar.phrases.asides_unasked, span.reading, 0, len(words))[0]
-    leads = any(edge.symbol == grammar.symbols["lead"] for edge in span.reading.lattice.edges(begin))
+    leads = span.reading.lattice.of({grammar.symbols["lead"]}, begin, begin + 1)
     return not leads and begin < len(words) and words[begin] in grammar.words.asking
 
 
 def _wanted(span: ClauseSpan) -> bool:
     """Whether it is wanted in any words, or no question is put."""
     led = {span.grammar.symbols["lead"], FILLER}
-    leads = any(edge.symbol in led for at in span.places for edge in span.reading.lattice.edges(at))
-    return leads or not span.text.rstrip().endswith("?")
+    leads = span.reading.lattice.of(led, span.start, span.end)
+    return bool(leads) or not span.text.rstrip().endswith("?")
 
 
 def _acts_itself(span: ClauseSpan, payee: Slot[PayeeId]) -> bool:

@@ -122,8 +122,7 @@ def elsewhere(hearing: Hearing, intent: Intent) -> bool:
         return False
     if not grammar.spaced and _HOW in vetoes_met(hearing, 0, size):
         return True
-    symbol = grammar.symbols.get("asks_else")
-    return any(edge.symbol == symbol for at in range(size) for edge in reading.lattice.edges(at))
+    return grammar.symbols.get("asks_else") in reading.lattice.said()
 
 
 def _of_an_order(span: ClauseSpan, start: int, end: int) -> bool:

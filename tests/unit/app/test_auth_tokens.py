@@ -9,12 +9,13 @@ from typing import Any
 
 import orjson
 import pytest
-from joserfc.jwk import ECKey, OKPKey, RSAKey
+from joserfc.jwk import ECKey, KeySet, OKPKey, RSAKey
 
+from app.auth import jwks
 from app.auth.demo import LIFE_S, DemoIssuer
 from app.auth.jwks import AGAIN_S, FRESH_S, PATIENCE_S, STALE_S, FixedKeys, TokenVerifier, public_keys
 from app.auth.principal import Principal, Scope
-from app.auth.tokens import MAX_TOKEN, UnknownKey, verify_token
+from app.auth.tokens import MAX_TOKEN, SignedToken, UnknownKey, signed_token, verify_token
 from schemas.errors import DependencyFailed, MissingScope, TellerlineError, Unauthenticated
 from services.timing.clock import ManualClock
 from tests.harness.tokens import AT, KEY, KEYS, NOW, RULES, token
@@ -200,6 +201,30 @@ async def test_a_key_that_was_rotated_out_is_good_for_nothing_once_the_keys_are_
     clock.advance(FRESH_S)
     with pytest.raises(UnknownKey):
         await verifier.verify(long_lived)
+
+
+async def test_a_signature_that_held_is_looked_at_once_and_all_else_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+    clock, good = ManualClock(NOW), token()
+
+    def look(text: str, keys: KeySet) -> SignedToken:
+        looked.append(text)
+        return signed_token(text, keys)
+
+    monkeypatch.setattr(jwks, "signed_token", look)
+    verifier = TokenVerifier(FakeIssuer(KEY), RULES, clock)
+    for _ in range(3):
+        assert (await verifier.verify(good)).customer == "ann"
+    assert looked == [good]
+    for forged in (good[:-8] + "AAAAAAAA", _swapped()):
+        with pytest.raises(Unauthenticated):
+            await verifier.verify(forged)
+    monkeypatch.setattr(jwks, "REMEMBERED", 1)
+    await verifier.verify(token(sub="bob"))
+    assert (await verifier.verify(good)).customer == "ann"
+    clock.advance(24 * 3600.0)
+    with pytest.raises(Unauthenticated, match="exp"):
+        await verifier.verify(good)
 
 
 async def test_an_issuer_that_is_down_is_lived_with_for_a_while() -> None:

@@ -9,6 +9,7 @@ import pytest
 from schemas.ids import EN_US, JA_JP, Locale, PayeeId
 from schemas.payee import Payee
 from services.dialogue.names import payee_told_apart
+from services.dialogue.rules import dialogue_rules
 from tests.harness.dialogue import FACTS
 
 MOST_CALLS = 3_000
@@ -40,6 +41,7 @@ def test_namesakes(locale: Locale, one: tuple[str, str], other: tuple[str, str],
     ]
     both = [payee(10_000, *one), payee(10_001, *other)]
     facts = replace(FACTS, payees={each.id: each for each in (*crowd, *both)}, locale=locale)
+    dialogue_rules().heard("warm")
     work = cProfile.Profile()
     said = [work.runcall(payee_told_apart, facts, each.id) for each in both]
     assert [each.id != "name.payee" for each in said] == [alike, alike]

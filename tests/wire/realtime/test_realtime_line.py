@@ -1,5 +1,6 @@
 """The line of /v1/realtime: how long a message may be, and how a call ends."""
 
+import contextlib
 from pathlib import Path
 
 import orjson
@@ -18,9 +19,11 @@ from tests.harness.realtime import realtime, talking, text_item
 
 async def test_a_message_may_be_longer_here_and_no_longer_than_that(quick_folder: Path) -> None:
     async with realtime(quick_folder) as running, talking(running) as talk:
-        await talk.send({"type": "session.update", "session": {"type": "realtime", "instructions": "x" * 200_000}})
+        await talk.send({"type": "session.update", "session": {"type": "realtime", "instructions": "x" * 900_000}})
         await talk.next("session.updated")
-        await talk.send({"type": "session.update", "session": {"instructions": "x" * MAX_MESSAGE}})
+        with contextlib.suppress(ConnectionClosed):  # while it is still sending
+            await talk.send({"type": "session.update", "session": {"instructions": "x" * 15 * MAX_MESSAGE}})
+        assert (await talk.next("error"))["error"]["code"] == "too_large"
         with pytest.raises(ConnectionClosed) as closed:
             await talk.next("session.updated")
         assert closed.value.rcvd is not None
@@ -28,6 +31,7 @@ async def test_a_message_may_be_longer_here_and_no_longer_than_that(quick_folder
         async with connect(running.calls, additional_headers=running.token("alex-morgan")) as native:
             await native.send(" " * 100_000)
             assert "session.created" in str(await native.recv())
+            assert orjson.loads(await native.recv())["error"]["code"] == "too_large"
             with pytest.raises(ConnectionClosed):
                 await native.recv()
 

@@ -1,16 +1,19 @@
 """Broken bridges on real sockets: each protocol's own goodbye, nothing left behind, and no money moved by it."""
 
 import asyncio
+import contextlib
 import random  # noqa: TID251 - seeded where it is used
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
-from tests.fakes.recognizer import FakeRecognizer
+from app.transports.live.line import MAX_REFUSED
+from tests.fakes.recognizer import FakeRecognizer, orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.fuzz_events import WORDS
-from tests.harness.phone import Phone, calling
+from tests.harness.phone import Phone, calling, said
 from tests.harness.phone_asterisk import AudioSocketBridge, free_port
 from tests.harness.phone_fuzz import PhoneTally, one_phone_call
 from tests.harness.phone_genesys import GenesysBridge
@@ -38,7 +41,7 @@ async def garbage(bridge: Any) -> None:
         await bridge.socket.send("{?")
 
 
-async def test_garbage_in_a_call_ends_it_in_the_protocols_own_words(quick_folder: Path) -> None:
+async def test_nothing_but_garbage_ends_a_call_in_the_protocols_own_words(quick_folder: Path) -> None:
     audiosocket = free_port()
     given = settings(audiosocket) | {"max_calls": 64}
     async with served(quick_folder, FakeRecognizer(lambda _: ""), voice=FakeSynthesizer(10), **given) as running:
@@ -50,9 +53,52 @@ async def test_garbage_in_a_call_ends_it_in_the_protocols_own_words(quick_folder
 async def ended_by_garbage(line: str, place: Place) -> str:
     async with LINES[line](place, CUSTOMERS[0]) as bridge, calling(bridge) as phone:
         await phone.until(lambda: bool(phone.packets))
-        await garbage(bridge)
+        bridge.sound = nothing  # type: ignore[method-assign] # nor a caller
+        for _ in range(MAX_REFUSED + 1):
+            with contextlib.suppress(ConnectionClosed):
+                await garbage(bridge)
         await phone.until(lambda: phone.over is not None)
         return ended(phone)
+
+
+async def nothing(_: bytes) -> None:
+    return None
+
+
+STRAYS: dict[str, list[str | bytes]] = {
+    "twilio": ["", "[]", b"{}", '{"event":"media","streamSid":"MZ"}', '{"event":"dtmf","dtmf":{}}', '{"event":7}'],
+    "telnyx": ['{"event":"media","media":{}}', '{"event":"start"}', '{"event":"mark","mark":null}'],
+    "plivo": ['{"event":"playedStream"}', '{"event":"dtmf","dtmf":null}', '{"event":"media","media":{"payload":"%"}}'],
+    "asterisk-ws": ["?!", '{"event":"DTMF_END"}', '{"event":"MEDIA_START","format":"ulaw"}'],
+    "jambonz": ["{?", '{"event":"dtmf"}', '{"type":"mark"}', b"\1"],
+    "audiohook": [b"\1"],
+    "audiosocket": [b"\x77\0\0", b"\x10\0\1\0"],
+}
+"""What a bridge may get wrong in a message without being lost."""
+
+
+async def test_a_message_that_can_not_be_read_is_passed_over(quick_folder: Path) -> None:
+    audiosocket, voice = free_port(), FakeSynthesizer(10)
+    async with served(quick_folder, orders(), voice=voice, **settings(audiosocket)) as running:
+        place = Place(running.port, audiosocket)
+        for number, line in enumerate(STRAYS):
+            async with LINES[line](place, CUSTOMERS[number % 2]) as bridge, calling(bridge) as phone:
+                await phone.until(lambda: bool(phone.packets))
+                for stray in STRAYS[line] * 20:
+                    await stray_in(bridge, stray)
+                    await bridge.sound(b"\xff" * 160)
+                await phone.fallen_silent()
+                greeted = len(phone.sounded)
+                phone.say(said("transfer-1"))
+                await phone.until(lambda: len(phone.sounded) > greeted)  # noqa: B023
+
+
+async def stray_in(bridge: Any, message: str | bytes) -> None:
+    if isinstance(bridge, AudioSocketBridge):
+        assert isinstance(message, bytes)
+        bridge.writer.write(message)
+    else:
+        await bridge.socket.send(message)
 
 
 def ended(phone: Phone) -> str:

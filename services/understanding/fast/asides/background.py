@@ -86,8 +86,8 @@ def purposes(clause: ClauseSpan) -> list[int]:
 def _hinders(clause: ClauseSpan, at: int) -> bool:
     grammar, reading = clause.grammar, clause.reading
     symbols = grammar.named(_ACTS)
-    verb = any(edge.symbol in symbols for edge in reading.lattice.edges(at))
-    return verb or at in reading.taken or tells(clause, at) or bool(grammar.accounts.repairs.scan(reading.words, at))
+    verb = reading.lattice.of(symbols, at, at + 1)
+    return bool(verb or at in reading.taken or tells(clause, at) or grammar.accounts.repairs.scan(reading.words, at))
 
 
 def _first(clause: ClauseSpan) -> int:
@@ -100,10 +100,7 @@ def _first(clause: ClauseSpan) -> int:
 def _is(clause: ClauseSpan, names: tuple[str, ...]) -> bool:
     """Whether there is a word of these lists among the units up to the clause's end."""
     symbols = clause.grammar.named(names)
-    if clause.reading.lattice.said().isdisjoint(symbols):
-        return False
-    edges = (edge for at in range(clause.end) for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
-    return any(edge.symbol in symbols for edge in edges)
+    return any(edge.end <= clause.end for edge in clause.reading.lattice.of(symbols, 0, clause.end))
 
 
 def _of_the_caller(clause: ClauseSpan) -> bool:

@@ -172,9 +172,7 @@ def names_a_part(clause: ClauseSpan, at: int) -> bool:
 def acts(hearing: Hearing, start: int, end: int, names: tuple[str, ...] = VERBS) -> bool:
     """Whether there is a verb of sending."""
     verbs = hearing.grammar.named(names)
-    if hearing.reading.lattice.said().isdisjoint(verbs):
-        return False
-    return any(e.symbol in verbs for at in range(start, end) for e in hearing.reading.lattice.edges(at) if e.end <= end)
+    return any(edge.end <= end for edge in hearing.reading.lattice.of(verbs, start, end))
 
 
 def named(hearing: Hearing) -> PayeeMatch | None:
@@ -204,7 +202,7 @@ def clearly_named(hearing: Hearing) -> PayeeMatch | None:
 def kin(hearing: Hearing, at: int) -> bool:
     """Whether a word tells who someone is to the caller: "mom's"."""
     symbol = hearing.grammar.symbols.get("family")
-    return any(edge.symbol == symbol for edge in hearing.reading.lattice.edges(at))
+    return bool(hearing.reading.lattice.of({symbol}, at, at + 1))
 
 
 def with_payee(hearing: Hearing, found: Understood) -> Understood:

@@ -111,10 +111,10 @@ def _of_that(clause: ClauseSpan) -> bool:
     grammar, reading = clause.grammar, clause.reading
     verbs, it = grammar.named(_VERBS), grammar.symbols["pronoun"]
     size = len(reading.words)
-    ends = [e.end for at in range(clause.end, size) for e in reading.lattice.edges(at) if e.symbol in verbs]
-    near = {at for end in ends for at in range(end, min(end + _NEAR, size))}
+    ends = reading.lattice.of(verbs, clause.end)
+    near = {at for edge in ends for at in range(edge.end, min(edge.end + _NEAR, size))}
     near = {at for at in near if reading.words[at] not in grammar.words.them}  # "the shoes cost eighty, send them"
-    return any(edge.symbol == it and edge.end == at + 1 for at in near for edge in reading.lattice.edges(at))
+    return any(edge.start in near and edge.end == edge.start + 1 for edge in reading.lattice.of({it}))
 
 
 def spoken_of(clause: ClauseSpan) -> Understood | None:
@@ -147,7 +147,7 @@ def _first_billed(clause: ClauseSpan) -> tuple[Edge, BillId] | None:
         return None
     biller, billed = grammar.symbols["biller"], grammar.symbols["billed"]
     for edge, id_ in _bills(clause, at):
-        behind = edge.end < clause.end and any(each.symbol == billed for each in reading.lattice.edges(edge.end))
+        behind = reading.lattice.of({billed}, edge.end, edge.end + 1) if edge.end < clause.end else ()
         if edge.end < clause.end and (edge.symbol == biller or behind):
             return edge, BillId(id_)
     return None
@@ -166,5 +166,5 @@ def _bills(clause: ClauseSpan, at: int) -> list[tuple[Edge, str]]:
     biller, nouns = clause.grammar.symbols["biller"], clause.nouns
     edges = [(edge, nouns.nouns[edge.symbol]) for edge in clause.reading.phrases(nouns.trie)[at]]
     found = [(edge, noun.id) for edge, noun in edges if noun.kind == "bill" and noun.id is not None]
-    sent = [(edge, edge.value) for edge in clause.reading.lattice.edges(at) if edge.symbol == biller]
+    sent = [(edge, edge.value) for edge in clause.reading.lattice.of({biller}, at, at + 1)]
     return [*((edge, noun.id) for edge, noun in sent if noun.id is not None), *found]

@@ -19,7 +19,7 @@ from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
 from schemas.transcript import Source
 from services.understanding.fast.consent.consent_file import ActRule, ConsentAutomaton, ConsentFile, compiled
 from services.understanding.fast.consent.hearings import OtherHearings
-from services.understanding.fast.patterns.lattice import Edge, Lattice, Trie
+from services.understanding.fast.patterns.lattice import Edge, Lattice, Step, Trie
 from services.understanding.fast.patterns.uncollected import uncollected
 from services.understanding.fast.patterns.units import Units
 from services.understanding.fast.ruleset.grammar import Grammar
@@ -141,13 +141,14 @@ class ConsentGrammar:
         now, payee = self._symbols.get(_NOW), self._symbols["payee"]
         at_once = context.terms.today
 
-        def scan(at: int) -> list[Edge]:
-            edges = [e for e in self._trie.scan(units.words, at) if at_once or e.symbol != now]
-            edges.extend(agreeing.get(at, ()))
-            edges.extend(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))
-            return edges
+        def phrases(at: int) -> list[Step]:
+            steps = self._trie.steps(units.words, at)
+            return steps if at_once else [(end, tuple(each for each in read if each != now)) for end, read in steps]
 
-        return Lattice(len(units.words), scan)
+        def scan(at: int) -> list[Edge]:
+            return [*agreeing.get(at, ()), *(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))]
+
+        return Lattice(len(units.words), phrases, scan)
 
     def _names(self, names: tuple[str, ...]) -> Trie:
         """What the payee is called, as phrases; a name that is a word of an answer is told by more than itself."""

@@ -25,9 +25,9 @@ def alarmed(hearing: Hearing) -> Understood | None:
 def only_asks(hearing: Hearing, vetoes: set[str]) -> bool:
     """Whether something is only asked about: "what should i do if i get scammed", not 「…があるんですが見て」."""
     grammar, reading = hearing.grammar, hearing.reading
-    if grammar.leads is not None:
-        told = min((edge.end for edges in reading.phrases(grammar.phrases.alarms) for edge in edges), default=0)
-        ends = [at for at in grammar.leads.ends(hearing.text, reading.units, reading.taken) if at >= told > 0]
+    told = min((edge.end for edges in reading.phrases(grammar.phrases.alarms) for edge in edges), default=0)
+    if told and grammar.leads is not None:
+        ends = [at for at in grammar.leads.ends(hearing.text, reading.units, reading.taken) if at >= told]
         if ends and "conditional" not in vetoes_met(hearing, 0, ends[0]):
             return False
     within = {at for edges in reading.phrases(grammar.phrases.alarms) for e in edges for at in range(e.start, e.end)}

@@ -37,9 +37,9 @@ def carded(hearing: Hearing) -> Understood | None:
         return None
     names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
     size, words = len(reading.words), reading.words
-    if reading.lattice.said().isdisjoint(names):
+    cues = reading.lattice.of(names)
+    if not cues:
         return None
-    cues = [edge for at in range(size) for edge in reading.lattice.edges(at) if edge.symbol in names]
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
     if not wanted or (stops := vetoes_met(hearing, 0, size, places) & _STOPS) - _TELLING:

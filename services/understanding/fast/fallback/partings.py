@@ -26,12 +26,7 @@ def parting(hearing: Hearing, vetoes: set[str]) -> Understood | None:
         return None
     if _wants_a_person(hearing):
         return Understood(Intent.HUMAN_HANDOFF, route=Route.HUMAN, confidence=_SURE, rule=RULE)
-    size = len(reading.words)
-    said = any(
-        e.symbol == grammar.symbols["goodbye"]
-        for at in range(max(0, size - _LAST), size)
-        for e in reading.lattice.edges(at)
-    )
+    said = reading.lattice.of({grammar.symbols["goodbye"]}, max(0, len(reading.words) - _LAST))
     if BANKING in hearing.routed or not said or hearing.heard.payees is not None:
         return None
     return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
@@ -82,9 +77,5 @@ def _wants_a_person(hearing: Hearing) -> bool:
     """Whether somebody of the bank stands near behind words of speaking or connecting."""
     reading = hearing.reading
     reach, human = hearing.grammar.symbols["reach"], hearing.grammar.symbols["human"]
-    size = len(reading.words)
-    if not {reach, human} <= reading.lattice.said():
-        return False
-    ends = [e.end for at in range(size) for e in reading.lattice.edges(at) if e.symbol == reach]
-    starts = [at for at in range(size) for e in reading.lattice.edges(at) if e.symbol == human]
-    return any(end <= start <= end + _NEAR for end in ends for start in starts)
+    ones, others = reading.lattice.of({reach}), reading.lattice.of({human})
+    return any(one.end <= other.start <= one.end + _NEAR for one in ones for other in others)

@@ -75,7 +75,7 @@ def begins_behind(hearing: Hearing) -> tuple[int, ...]:
     sums = {span.start for span in hearing.heard.spans if span.kind is SpanKind.MONEY}
     found: list[int] = []
     for at in range(1, min(size - _LEAST, _MOST) + 1):
-        acts = any(e.symbol in does and e.end - e.start >= _SHORTEST for e in reading.lattice.edges(at - 1))
+        acts = any(edge.end - edge.start >= _SHORTEST for edge in reading.lattice.of(does, at - 1, at))
         if acts or reading.units.starts[at - 1] in sums:
             break
         before, word = reading.words[at - 1 : at + 1]
@@ -92,9 +92,7 @@ def ends_in_order(hearing: Hearing, verbs: tuple[str, ...] = _ORDERS) -> bool:
     """Whether the utterance ends in a verb that is asked for, of sending or of `verbs`."""
     reading = hearing.reading
     size, symbols = len(reading.words), hearing.grammar.named(verbs)
-    if reading.lattice.said().isdisjoint(symbols):
-        return False
-    return any(e.symbol in symbols and e.end == size for at in range(size) for e in reading.lattice.edges(at))
+    return any(edge.end == size for edge in reading.lattice.of(symbols))
 
 
 def of_its_own(hearing: Hearing, found: Understood) -> Understood:

@@ -89,8 +89,7 @@ def barred(hearing: Hearing) -> bool:
     clauses = [clause for piece in sentences(hearing) for clause in pauses(hearing, *piece)]
     for start, end in clauses:
         told = end == size or any(
-            at in reading.taken or any(edge.symbol in verbs for edge in reading.lattice.edges(at))
-            for at in range(start, end)
+            at in reading.taken or reading.lattice.of(verbs, at, at + 1) for at in range(start, end)
         )
         if told and vetoes_met(hearing, start, end):
             return True
@@ -159,15 +158,14 @@ def _dropped(hearing: Hearing) -> bool:
     if _said(hearing, ("drops_else",)) or hearing.text.rstrip().endswith((*_ASKS, *hearing.grammar.words.asks)):
         return False
     cue = hearing.grammar.symbols["drop_cue"]
-    ends = range(max(last, size - _LAST), size)
-    return any(edge.symbol == cue for at in ends for edge in hearing.reading.lattice.edges(at))
+    return bool(hearing.reading.lattice.of({cue}, max(last, size - _LAST)))
 
 
 def _sent(hearing: Hearing) -> int:
     """Behind the last deed that is named: 「送るの」, or before one denied at the end; 0 if there is none."""
     grammar, reading = hearing.grammar, hearing.reading
     deed, denied = grammar.symbols["deed"], grammar.patterns.denied_deed.search(hearing.text)
-    ends = [e.end for at in range(len(reading.words)) for e in reading.lattice.edges(at) if e.symbol == deed]
+    ends = [edge.end for edge in reading.lattice.of({deed})]
     place = reading.units.covering(*denied.span()) if denied is not None else None
     return max(ends, default=place[0] if place is not None else 0)
 
@@ -223,9 +221,7 @@ def _social(hearing: Hearing, vetoes: set[str]) -> Understood | None:
         return None
     if _said(hearing, ("help_cue",)):
         return Understood(Intent.HELP, route=Route.FAST, confidence=_SURE, rule=RULE)
-    begun = range(max(0, size - _LAST), size)
-    goodbye = hearing.grammar.symbols["goodbye_cue"]
-    parting = any(e.symbol == goodbye for at in begun for e in reading.lattice.edges(at))
+    parting = reading.lattice.of({hearing.grammar.symbols["goodbye_cue"]}, max(0, size - _LAST))
     if parting and not vetoes & _STOPS:
         return Understood(Intent.FAREWELL, route=Route.FAST, confidence=_SURE, rule=RULE)
     return None

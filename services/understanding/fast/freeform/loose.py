@@ -81,8 +81,8 @@ def plain(hearing: Hearing, slots: Slots) -> bool:
         return False  # "from the one with more money"
     if not done.issuperset(_of_own_accounts(hearing)):
         return False  # "savings" may be what it is for, but is one of the caller's accounts
+    done.update(at for edge in reading.lattice.of(idle) for at in range(edge.start, edge.end))
     for at in range(size):
-        done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
         done.update(k for e in grammar.phrases.asides_unasked.scan(reading.words, at) for k in range(at, e.end))
         done.update({at} if reading.words[at] in grammar.words.light else ())
     return len(done) == size
@@ -104,7 +104,7 @@ def sent_from(hearing: Hearing, start: int) -> bool:
     if not told or reading.words[told[-1]] not in grammar.words.outof:
         return False
     billed = grammar.symbols.get("billed")  # "an invoice from Priya" is to be paid
-    return not told[-1] or all(edge.symbol != billed for edge in reading.lattice.edges(told[-1] - 1))
+    return not told[-1] or not reading.lattice.of({billed}, told[-1] - 1, told[-1])
 
 
 def _holds(slots: Slots, span: Span) -> bool:

@@ -120,14 +120,14 @@ def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
     held = [slot.evidence for slot in (slots.amount, slots.payee, slots.source) if slot is not None]
     starts = reading.units.starts
     done = {at for at in clause.places for e in held if e.start <= starts[at] < e.end}
+    idling = reading.lattice.of(idle, clause.start, clause.end)
+    done.update(at for edge in idling for at in range(edge.start, edge.end))
     for at in clause.places:
-        done.update(k for e in reading.lattice.edges(at) if e.symbol in idle for k in range(at, e.end))
         done.update(k for e in reading.phrases(grammar.phrases.asides_unasked)[at] for k in range(at, e.end))
         done.update({at} if reading.words[at] in grammar.words.light | {"me"} else ())
     return done.issuperset(clause.places)
 
 
 def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
-    symbols = clause.grammar.named(names) & clause.reading.lattice.said()
-    edges = (edge for at in clause.places for edge in clause.reading.lattice.edges(at) if edge.end <= clause.end)
-    return {edge.start for edge in edges if edge.symbol in symbols}
+    edges = clause.reading.lattice.of(clause.grammar.named(names), clause.start, clause.end)
+    return {edge.start for edge in edges if edge.end <= clause.end}

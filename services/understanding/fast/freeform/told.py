@@ -290,7 +290,7 @@ def _refused(hearing: Hearing, start: int) -> bool:
 def _owned(hearing: Hearing, at: int) -> bool:
     """Whether the word there says that it is the caller's own: "my"."""
     own = hearing.grammar.symbols.get("own")
-    return any(edge.symbol == own and edge.end == at + 1 for edge in hearing.reading.lattice.edges(at))
+    return any(edge.end == at + 1 for edge in hearing.reading.lattice.of({own}, at, at + 1))
 
 
 def _surface(hearing: Hearing, span: Span) -> str:

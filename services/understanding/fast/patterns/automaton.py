@@ -59,12 +59,13 @@ class Automaton:
         for begin, stop in self._ranges:
             for state in range(begin, stop):
                 self._within[state] = self._follow[state] >> begin
+        self._read: dict[tuple[int, ...], int] = {}
         self._memo: dict[int, int] = {}
         self._preceding: dict[int, int] = {}
 
     def __getstate__(self) -> dict[str, object]:
         """Without what `_within` says as well, which is most of it, and without what a use remembers."""
-        return self.__dict__ | {"_follow": [], "_memo": {}, "_preceding": {}}
+        return self.__dict__ | {"_follow": [], "_read": {}, "_memo": {}, "_preceding": {}}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -96,18 +97,19 @@ class Automaton:
         sets[start] = START
         for at in also:
             sets[at] = START
-        follow, of_symbol = self._follow_of, self._of_symbol
+        follow, reading = self._follow_of, self._reading
         for at in range(start, end):
             here = sets[at]
             if not here:
                 continue
             after = follow(here, first)
-            for _, stop, symbol, _, _ in lattice.edges(at):
+            for stop, symbols in lattice.steps(at):
                 if stop > end:
                     continue
-                reached = here if symbol == FILLER else after & of_symbol[symbol]
-                if reached:
+                if reached := after & reading(symbols):
                     sets[stop] |= reached
+                if FILLER in symbols:
+                    sets[stop] |= here
         return sets
 
     def accepted(self, reached: int) -> list[int]:
@@ -144,20 +146,19 @@ class Automaton:
     ) -> tuple[Edge, int, int]:
         """The preferred edge by which one of `states` was reached at `at`, that one, and where from; else a filler."""
         filler: Edge | None = None
-        for edge in lattice.into(at):
-            reached = sets[edge.start]
+        for rank, start, symbols, value in lattice.into(at):
+            reached = sets[start]
             if not reached:
                 continue
-            if edge.symbol == FILLER:
-                if states & reached:
-                    filler = edge
-                continue
-            here = states & self._of_symbol[edge.symbol]
-            while here:
-                state = _lowest(here)
-                if sources := reached & self._before(state, template):
-                    return edge, state, sources
-                here &= here - 1
+            if FILLER in symbols and states & reached:
+                filler = Edge(start, at, FILLER)
+            for symbol in symbols if states & self._reading(symbols) else ():
+                here = states & self._of_symbol[symbol]
+                while here:
+                    state = _lowest(here)
+                    if sources := reached & self._before(state, template):
+                        return Edge(start, at, symbol, rank, value), state, sources
+                    here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
         return filler, 0, 0
 
@@ -169,6 +170,16 @@ class Automaton:
             place = state - begin
             made = _mask(tuple(each for each in range(begin, stop) if self._within[each] >> place & 1))
             made = self._preceding[state] = made | self._firsts[template] >> state & 1
+        return made
+
+    def _reading(self, symbols: tuple[int, ...]) -> int:
+        """The states of all atoms that are read as one of the symbols; there are no more of these than phrases."""
+        made = self._read.get(symbols)
+        if made is None:
+            made = 0
+            for symbol in symbols:
+                made |= self._of_symbol[symbol]
+            self._read[symbols] = made
         return made
 
     def _follow_of(self, states: int, first: int) -> int:

@@ -1,11 +1,15 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
 
 FILLER: Final = 0
 """The symbol of what may be skipped anywhere."""
+
+_RANK: Final = 2
+"""Of a phrase, and of what has no other."""
 
 
 class Edge(NamedTuple):
@@ -14,9 +18,21 @@ class Edge(NamedTuple):
     start: int
     end: int
     symbol: int
-    rank: int = 2
+    rank: int = _RANK
     value: Any = None
 
+
+class Ending(NamedTuple):
+    """Units from `start` on that are read as `symbols`, one edge each; `rank` and `value` are those of these edges."""
+
+    rank: int
+    start: int
+    symbols: tuple[int, ...]
+    value: Any = None
+
+
+Step: TypeAlias = tuple[int, tuple[int, ...]]
+"""An end, and every symbol that the units up to it are read as: a phrase has many, and mostly they go together."""
 
 _new: Final = tuple.__new__
 """Makes a plain edge in half the time that its class takes: there are hundreds to an utterance."""
@@ -44,28 +60,30 @@ class Trie:
                 node = node[unit]
             else:
                 node[unit] = node = {}
-        symbols = node.get(None)
-        if symbols is None:
-            node[None] = [symbol]
-        elif symbol not in symbols:
-            symbols.append(symbol)
+        symbols = node.get(None, ())
+        if symbol not in symbols:
+            node[None] = (*symbols, symbol)
 
-    def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
+    def steps(self, units: tuple[str, ...], at: int) -> list[Step]:
         """Every phrase that begins at unit `at`."""
         node = self._first.get(units[at])
-        if node is None:
-            return []
-        found: list[Edge] = []
+        found: list[Step] = []
         end = at + 1
         while node is not None:
             symbols = node.get(None)
             if symbols:
-                found.extend([_new(Edge, (at, end, symbol, 2, None)) for symbol in symbols])
+                found.append((end, symbols))
             if end == len(units):
                 break
             node = node.get(units[end])
             end += 1
         return found
+
+    def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
+        """The same, an edge a symbol."""
+        if units[at] not in self._first:
+            return []
+        return _edges(at, self.steps(units, at))
 
     def meets(self, units: Iterable[str]) -> bool:
         """Whether any of the units may begin a phrase: soon told, and mostly not so."""
@@ -154,37 +172,68 @@ def _with_shared_ends(node: _Node, known: dict[tuple[object, ...], _Node]) -> _N
     return known.setdefault((symbols, *((unit, id(after)) for unit, after in made.items() if unit is not None)), made)
 
 
-class Lattice:
-    """Edges by their start, made when first asked for; by their end, once made."""
+def _edges(at: int, steps: Iterable[Step]) -> list[Edge]:
+    """A plain edge for every symbol of these phrases, which begin at unit `at`."""
+    return [_new(Edge, (at, end, symbol, _RANK, None)) for end, symbols in steps for symbol in symbols]
 
-    def __init__(self, length: int, scan: Callable[[int], list[Edge]]) -> None:
+
+class Lattice:
+    """Edges by their start or end, made when first asked for: of `phrases`, then whatever else `scan` finds."""
+
+    def __init__(self, length: int, phrases: Callable[[int], list[Step]], scan: Callable[[int], list[Edge]]) -> None:
+        self._phrases = phrases
         self._scan = scan
-        self._from: list[list[Edge] | None] = [*[None] * length, []]
-        self._into: dict[int, list[Edge]] = {}
+        self._begun: list[tuple[list[Step], list[Edge]] | None] = [*[None] * length, ([], [])]
+        self._edges: dict[int, list[Edge]] = {}
+        self._into: dict[int, list[Ending]] = {}
         self._said: frozenset[int] | None = None
 
     def __len__(self) -> int:
-        return len(self._from) - 1
+        return len(self._begun) - 1
 
-    def edges(self, at: int) -> list[Edge]:
-        """What begins at unit `at`; nothing does behind the last."""
-        made = self._from[at]
+    def _from(self, at: int) -> tuple[list[Step], list[Edge]]:
+        made = self._begun[at]
         if made is None:
-            made = self._from[at] = self._scan(at)
-            for edge in made:  # what was known to end there is not all that does
-                self._into.pop(edge.end, None)
+            made = self._begun[at] = self._phrases(at), self._scan(at)
+            self._into.clear()  # what was known to end somewhere is not all that does
         return made
 
+    def steps(self, at: int) -> Iterator[Step]:
+        """Where what begins at unit `at` ends, and what it is read as; nothing does behind the last."""
+        phrases, others = self._from(at)
+        yield from phrases
+        for edge in others:
+            yield edge.end, (edge.symbol,)
+
+    def edges(self, at: int) -> list[Edge]:
+        """The same, an edge a symbol."""
+        made = self._edges.get(at)
+        if made is None:
+            phrases, others = self._from(at)
+            made = self._edges[at] = _edges(at, phrases) + others
+        return made
+
+    def of(self, symbols: Collection[int | None], begin: int = 0, stop: int | None = None) -> list[Edge]:
+        """Those that begin among these units and are read as one of the symbols; mostly none is."""
+        if self.said().isdisjoint(symbols):
+            return []
+        places = range(begin, len(self) if stop is None else stop)
+        return [edge for at in places for edge in self.edges(at) if edge.symbol in symbols]
+
     def said(self) -> frozenset[int]:
-        """Every symbol that anything is read as: most readers look for some that are nowhere."""
+        """Every symbol that anything is read as."""
         if self._said is None:
-            self._said = frozenset(edge.symbol for at in range(len(self)) for edge in self.edges(at))
+            self._said = frozenset(symbol for at in range(len(self)) for _, read in self.steps(at) for symbol in read)
         return self._said
 
-    def into(self, at: int) -> list[Edge]:
+    def into(self, at: int) -> list[Ending]:
         """What ends before unit `at`, preferred first, the longer before the shorter."""
         made = self._into.get(at)
         if made is None:
-            ending = [edge for begun in self._from[:at] if begun for edge in begun if edge.end == at]
-            made = self._into[at] = sorted(ending, key=lambda edge: (edge.rank, edge.start))
+            made = self._into[at] = []
+            for start, begun in enumerate(self._begun[:at]):
+                if begun is not None:
+                    made += [Ending(_RANK, start, symbols) for end, symbols in begun[0] if end == at]
+                    made += [Ending(e.rank, start, (e.symbol,), e.value) for e in begun[1] if e.end == at]
+            made.sort(key=itemgetter(0, 1))
         return made

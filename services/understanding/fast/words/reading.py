@@ -1,6 +1,7 @@
 """An utterance as a lattice: words, phrases, typed spans, the payee, the caller's nouns, and unknown names."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from schemas.intent import Annotation, Context
@@ -87,9 +88,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     billers = {at for at, edges in typed.items() if any(e.symbol == grammar.symbols["biller"] for e in edges)}
 
     def scan(at: int) -> list[Edge]:
-        edges = grammar.trie.scan(words, at)
-        if grammar.endings is not None:
-            edges.extend(grammar.endings.edges(words, at))
+        edges = grammar.endings.edges(words, at) if grammar.endings is not None else []
         edges.extend(typed.get(at, ()))
         edges.extend(told.get(at, ()))
         for edge in named[at]:
@@ -105,7 +104,8 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
         return edges
 
     rows = {id(nouns.trie): (nouns.trie, named)}
-    return UtteranceLattice(units, words, Lattice(len(words), scan), taken, within, _rows=rows)
+    lattice = Lattice(len(words), partial(grammar.trie.steps, words), scan)
+    return UtteranceLattice(units, words, lattice, taken, within, _rows=rows)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:

@@ -1,5 +1,7 @@
 """The Realtime protocol without a line: what events come to, in the odd cases that no honest client makes."""
 
+import base64
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -32,19 +34,20 @@ from schemas.ids import EN_US, RuleId
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Discarded, Ended, ItemId, ReplyId, ReplyText, SpeechStarted, SpeechStopped, Waste
 from schemas.wire.realtime.items import InputText, Message
-from schemas.wire.realtime.server import Failure
+from schemas.wire.realtime.server import Failure, SessionChanged
 from services.timing.clock import ManualClock
 from tests.harness.money import START
 
 R, I = ReplyId("r"), ItemId("i")  # noqa: E741 - as the protocol's reference has them
+TURNS = "audio", "input", "turn_detection"
 
 
 class Line:
     """A protocol, and what it says."""
 
-    def __init__(self, *, final: bool = False, events: bool = False) -> None:
+    def __init__(self, *, final: bool = False, events: bool = False, speaks: bool = False) -> None:
         self.clock = ManualClock(START)
-        settings = CallSettings("call", first_config(EN_US, speaks=False), 1, events=events)
+        settings = CallSettings("call", first_config(EN_US, speaks=speaks), 1, events=events)
         self.protocol = Realtime(settings, self.clock, "call", None, final=final)
 
     def send(self, **event: Any) -> Given:
@@ -197,6 +200,69 @@ def test_settings_are_changed_only_where_they_change() -> None:
     assert isinstance(given, ConfigureIn)
     assert given.form is not None
     assert given.patience is None
+
+
+HEARD = {"type": "semantic_vad", "create_response": True, "interrupt_response": True}
+IN_FORCE: list[tuple[dict[str, Any], tuple[str, ...], object]] = [
+    ({"audio": {"input": {"turn_detection": HEARD | {"eagerness": named}}}}, TURNS, HEARD | {"eagerness": shown})
+    for named, shown in {"low": "low", "medium": "medium", "high": "high", "auto": "auto", "hasty": "auto"}.items()
+]
+IN_FORCE += [
+    ({"audio": {"input": {"turn_detection": {"type": "none"}}}}, TURNS, None),
+    ({"output_modalities": ["image"]}, ("output_modalities",), ["audio"]),
+    ({"output_modalities": ["text", "image"]}, ("output_modalities",), ["text"]),
+]
+IN_FORCE += [
+    ({"audio": {"input": {"transcription": {"language": named}}}}, ("tellerline", "locale"), shown)
+    for named, shown in {
+        "en_GB": "en-GB",
+        "EN-gb": "en-GB",
+        "ja": "ja-JP",
+        "ja_JP": "ja-JP",
+        "ja-Hira": "ja-JP",
+        "en": "en-US",
+        "en-AU": "en-US",
+        "fr": "en-US",
+        "": "en-US",
+    }.items()
+]
+
+
+@pytest.mark.parametrize(("session", "where", "shown"), IN_FORCE)
+def test_what_is_in_force_is_shown(session: dict[str, Any], where: tuple[str, ...], shown: object) -> None:
+    line = Line(speaks=True)
+    (answer,) = line.send(type="session.update", session=session).answers
+    assert isinstance(answer, SessionChanged)
+    found: Any = answer.session.model_dump(mode="json", by_alias=True)
+    for name in where:
+        found = found[name]
+    assert found == shown
+
+
+@pytest.mark.parametrize(("ms", "refused"), [(10.0, False), (10.9, False), (-1, True), ("ten", True), (None, True)])
+def test_a_player_may_reckon_in_fractions(ms: object, refused: bool) -> None:
+    line = Line()
+    line.send(type="conversation.item.create", item={"type": "message", "role": "assistant", "content": [], "id": "a"})
+    cut = line.send(type="conversation.item.truncate", item_id="a", content_index=0, audio_end_ms=ms)
+    told = line.send(type="tellerline.playback", response_id="r", state="started", played_ms=ms)
+    assert (cut.refused is not None) is refused
+    assert (told.refused is not None) is (refused and ms is not None)
+
+
+@pytest.mark.parametrize("made", [base64.b64encode, base64.urlsafe_b64encode])
+def test_sound_is_read_in_either_alphabet(made: Callable[[bytes], bytes]) -> None:
+    sound = bytes([251, 255, 190]) * 8
+    assert line_of(made(sound)) == line_of(made(sound).rstrip(b"=")) == sound
+
+
+def test_alphabets_do_not_mix() -> None:
+    assert Line().send(type="input_audio_buffer.append", audio="+_-/").refused is not None
+
+
+def line_of(sound: bytes) -> bytes:
+    (given,) = Line().send(type="input_audio_buffer.append", audio=sound.decode()).inputs
+    assert isinstance(given, AudioIn)
+    return given.data
 
 
 def test_errors_that_a_client_can_do_nothing_about_are_not_sent() -> None:
