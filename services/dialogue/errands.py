@@ -17,6 +17,7 @@ from schemas.decision import (
     ReplyParam,
     UnlockCard,
 )
+from schemas.ids import PayeeId
 from schemas.intent import Intent
 from schemas.money import Money
 from schemas.payee import Payee
@@ -131,7 +132,12 @@ def payees(task: Task, facts: Facts) -> Execute | Refuse:
         return Execute(ReadPayees(task.payee_candidates))
     if task.payee_heard:
         return Refuse(reply("payees.not_found", heard=task.payee_heard))
-    return Execute(ReadPayees(tuple(p.id for p in _paid_last(facts, dialogue_rules().payees_listed))))
+    return Execute(ReadPayees(_listed(facts)))
+
+
+def _listed(facts: Facts) -> tuple[PayeeId, ...]:
+    """Who is named where nobody is asked for."""
+    return tuple(payee.id for payee in _paid_last(facts, dialogue_rules().payees_listed))
 
 
 def _paid_last(facts: Facts, count: int) -> list[Payee]:
@@ -151,11 +157,13 @@ def result(event: ActionDone, facts: Facts) -> Reply:
             return _balances(tuple(a for a in event.accounts if wanted is None or a.id == wanted), facts)
         case ReadTransactions(wanted, told):
             rows = event.transactions[told : wanted.limit]
-            return _transactions(rows, facts, earlier=told > 0)
+            return _transactions(rows, facts, earlier=told > 0, latest=wanted.limit == 1)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
                 names = (payee_at_bank(facts, found[0], names[0]),)
+            if (more := len(facts.payees) - len(found)) > 0 and found == _listed(facts):
+                return reply("payees.more", payees=names, count=more)
             return reply("payees.found", payees=names) if names else reply("payees.none")
         case LockCard():
             return _card("card.locked", event.card, facts)
@@ -178,14 +186,16 @@ def _balances(rows: tuple[Account, ...], facts: Facts) -> Reply:
     return reply("balance.all", accounts=parts)
 
 
-def _transactions(rows: tuple[Transaction, ...], facts: Facts, *, earlier: bool) -> Reply:
+def _transactions(rows: tuple[Transaction, ...], facts: Facts, *, earlier: bool, latest: bool) -> Reply:
     if not rows:
         return reply("transactions.no_more" if earlier else "transactions.none")
     said = _by_reading({row.merchant for row in rows}, facts)
     parts: tuple[ReplyParam, ...] = tuple(_row(row, said, facts) for row in rows)
     if earlier:
         return reply("transactions.earlier", rows=parts)
-    return reply("transactions.one", row=parts[0]) if len(rows) == 1 else reply("transactions.list", rows=parts)
+    if len(rows) == 1:
+        return reply("transactions.latest" if latest else "transactions.one", row=parts[0])
+    return reply("transactions.list", rows=parts)
 
 
 def _by_reading(names: set[str], facts: Facts) -> dict[str, str]:
@@ -196,7 +206,8 @@ def _by_reading(names: set[str], facts: Facts) -> dict[str, str]:
 def _row(row: Transaction, said: dict[str, str], facts: Facts) -> ReplyParam:
     """A transaction; its sign chooses the sentence, and a day of this year is said without it."""
     amount = replace(row.amount, minor=abs(row.amount.minor))
-    kind = "part.transaction" if row.amount.minor < 0 else "part.transaction_in"
+    to = any(payee.name == row.merchant for payee in facts.payees.values())
+    kind = "part.transaction_in" if row.amount.minor >= 0 else "part.transaction_to" if to else "part.transaction"
     this_year = row.booked_on.year == facts.today.year
     when = reply("date.short", day=row.booked_on) if this_year else reply("date.full", date=row.booked_on)
     return reply(kind, when=when, merchant=said.get(row.merchant, row.merchant), amount=amount)

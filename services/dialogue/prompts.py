@@ -123,13 +123,15 @@ def question(state: DialogueState, facts: Facts) -> Reply:
             return reply("step_up.waiting")
         case Offering(_, asked):
             return asked
+        case OfferingPerson():
+            return reply("consent.person")
         case _:
             return pending_question(state, facts) or reply("ask.what")
 
 
 def helped(state: DialogueState, facts: Facts) -> Step:
     """What can be asked for, or what was asked."""
-    if pending_question(state, facts) is None:
+    if pending_question(state, facts) is None and not isinstance(state.phase, Offering | OfferingPerson):
         return state, Clarify(reply("help.general"))
     return say(state, both(reply("help.pending"), question(state, facts)))
 

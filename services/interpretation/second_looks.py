@@ -6,7 +6,13 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
-from services.understanding.clarification.asked_first import asked_after, asked_besides, asked_first, then_paid
+from services.understanding.clarification.asked_first import (
+    asked_after,
+    asked_besides,
+    asked_first,
+    asked_instead,
+    then_paid,
+)
 from services.understanding.clarification.billers import (
     asked_alike,
     bills_besides,
@@ -33,10 +39,11 @@ from services.understanding.correction.in_part import of_its_size
 from services.understanding.correction.left_alone import left_alone
 from services.understanding.correction.misheard import misheard
 from services.understanding.correction.said import Said
+from services.understanding.correction.spared import spared
 from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
 from services.understanding.offers.behind_talk import behind_talk
-from services.understanding.offers.led_up import led_up
+from services.understanding.offers.led_up import led_up, needed_by
 from services.understanding.offers.mentioned import mentioned
 from services.understanding.offers.offered import offered
 from services.understanding.offers.proposed import proposed
@@ -74,10 +81,11 @@ _LOOKS: Final = (
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order behind talk that leads up to it.
-    _Look(_OPEN, led_up),
+    _Look(_OPEN, led_up, needed_by),
     # Own accounts the other way round; another wish instead of the first; a question amid an order.
     _Look(_ELSE, swapped),
     _Look(_ELSE, superseded),
+    _Look(_ELSE, asked_instead),
     _Look(_ELSE, asked_first),
     _Look(_ELSE, asked_after),
     _Look(_ELSE, asked_besides),
@@ -98,6 +106,8 @@ _LOOKS: Final = (
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
     _Look(_ELSE, proposed),
+    # A card that is not to be locked, and the one that is.
+    _Look(_THEN, spared),
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),

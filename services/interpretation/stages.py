@@ -25,7 +25,7 @@ from services.understanding.correction.days import day_in_part, undated
 from services.understanding.correction.in_part import in_part
 from services.understanding.correction.looked_back import looked_back
 from services.understanding.correction.merging import said_in, shifted
-from services.understanding.correction.qualified import qualified
+from services.understanding.correction.qualified import apposed, qualified
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
 from services.understanding.correction.stumbles import smoothed, uncontracted
@@ -166,6 +166,7 @@ class _Stages:
             return plain
         anyone, naming = self._anyone(heard), partial(self._naming, heard, context)
         meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
+        meant = meant or apposed(said, anyone, naming)
         meant = meant or looked_again(said, found)
         return two_receivers(said, meant) or another_than(said, meant) or meant
 

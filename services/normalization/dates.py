@@ -198,6 +198,8 @@ def _relative_weekday(scan: Scan, at: int, relative: int, today: date) -> Match 
         return dated(at, at + 2, "dates.weekday", coming)
     near = coming if relative > 0 else last if last != today else calendar.shift(last, "week", -1)
     days = [near, of_week]
+    if relative > 0 and (weeks := weeks_behind(scan, at + 2)):  # "next friday week"
+        return dated(at, at + 3, "dates.week_day", calendar.shift(coming, "week", weeks))
     if relative > 0 and scan.style.language.next_weekday == "following":
         days.reverse()
     if days[0] == days[1]:

@@ -64,6 +64,8 @@ def weeks_behind(scan: Scan, at: int) -> int:
 
 def on_its_day(scan: Scan, at: int, end: int) -> bool:
     """Whether a day tells from when weeks count: "a week today", "a fortnight friday"; not "fifty a week friday"."""
+    if scan.words[end].day in {0, 1} and not scan.words[at - 1].recurring:
+        return True  # beside a sum as well: none is paid every week today
     before, day = scan.words[at - 1], scan.words[end]
     loose = before.recurring or before.value is not None or before.currency is not None or before.scale is not None
     figure = at > 0 and scan.tokens[at - 1].numeral is not None

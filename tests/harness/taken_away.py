@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from deploy.bench.cases.player import ConversationPlayer
 from services.normalization import Normalizer
@@ -47,20 +48,19 @@ def _phrases(name: str, trie: Trie, words: tuple[str, ...]) -> Iterator[str]:
             if found is None:
                 break
             node = found
-            symbols = node.get(None, [])
-            for symbol in list(symbols):
-                with _without(symbols, symbol):
+            for symbol in node.get(None, ()):
+                with _without(node, symbol):
                     yield f"{name} {' '.join(words[at : end + 1])}"
 
 
 @contextmanager
-def _without(symbols: list[int], symbol: int) -> Iterator[None]:
-    place = symbols.index(symbol)
-    symbols.pop(place)
+def _without(node: dict[str | None, Any], symbol: int) -> Iterator[None]:
+    whole = node[None]
+    node[None] = tuple(one for one in whole if one != symbol)
     try:
         yield
     finally:
-        symbols.insert(place, symbol)
+        node[None] = whole
 
 
 def _templates(understander: Understander) -> Iterator[str]:

@@ -53,6 +53,31 @@ def asked_first(said: Said, found: Understood) -> Understood | None:
     return None
 
 
+def asked_instead(said: Said, found: Understood) -> Understood | None:
+    """What is only asked, where an order is denied: "I don't want to pay her, I just want to know when I last did"."""
+    each, text, again = said.rules.patterns.asked_instead.search(said.text), said.text, said.again
+    if each is None or not said.context.idle or said.context.code or found.intent in READING:
+        return None
+    asked, pronoun = each["asked"], said.rules.patterns.pronoun.search(each["asked"])
+    for name in _named(said, each.end("denied")) if pronoun is not None else ("",):
+        told = asked if pronoun is None else asked[: pronoun.start()] + name + asked[pronoun.end() :]
+        meant = again(told)
+        if meant.intent in READING and meant.route is Route.FAST and meant.whole and meant.then is None:
+            return said_in(meant, text)
+    return None
+
+
+def _named(said: Said, end: int) -> Iterator[str]:
+    """Whom or what the words up to a code point name."""
+    match, hearing = said.heard.payees, said.hearing
+    if match is not None and match.end <= end:
+        yield said.text[match.start : match.end]
+    for row in hearing.reading.phrases(hearing.nouns.trie):
+        for edge in row:
+            if hearing.nouns.nouns[edge.symbol].id is not None and said.units.ends[edge.end - 1] <= end:
+                yield f"the {said.text[said.units.starts[edge.start] : said.units.ends[edge.end - 1]]} is"
+
+
 def asked_besides(said: Said, found: Understood) -> Understood | None:
     """What the documents answer, with the order that is said before it; None where the question tells a part of one."""
     context, units = said.context, said.units

@@ -18,6 +18,8 @@ _WEEKDAY: Final = ".weekday@"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
+_LED: Final = re.compile(r"^(?:for|on)(?=the|a|one|two|three|\d)")
+"""What may lead up to a day that is counted from another."""
 _PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
 
 
@@ -144,6 +146,7 @@ def _days_before(rules: Accounts, surface: str) -> int | None:
     """How many days before a bill falls due words say, 0 for the day itself; None where they are about another day."""
     said = _MARKS.sub("", surface).lower()
     if rules.spaced:  # "the day before its due date", or "the day before" alone
+        said = _LED.sub("", said).replace("aheadof", "before")
         count = max((each for each in rules.due_before if said.startswith(each)), key=len, default="")
         day = said.removeprefix(count)
     else:

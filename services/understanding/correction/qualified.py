@@ -1,4 +1,7 @@
-"""Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one"."""
+"""Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one".
+
+And who somebody is, right behind the name: "pay priya, my accountant, fifty".
+"""
 
 from dataclasses import replace
 from itertools import islice
@@ -31,6 +34,20 @@ def qualified(said: Said, find: FindPayee, told: Told) -> Understood | None:
         if order.intent in COUNTED and order.rule is not None and order.slots.payee is not None:
             return order
     return None
+
+
+def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
+    """The order without what else the payee is called beside the name; None where that may be somebody else."""
+    match, text = said.heard.payees, said.text
+    if match is None or match.choice is None or not said.context.idle:
+        return None
+    beside = said.rules.patterns.apposed.match(text, match.end)
+    same = find(beside["name"]) if beside is not None else None
+    if beside is None or same is None or same.choice != match.choice:
+        return None
+    start, end = beside.span()
+    order = said_in(told(text[:start] + " " * (end - start) + text[end:], match), text)
+    return order if order.intent in COUNTED and order.rule is not None and order.whole else None
 
 
 def _chosen(match: PayeeMatch, told_by: str, find: FindPayee, *, other: bool) -> PayeeId | None:

@@ -9,12 +9,14 @@ from typing import Final
 
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
+from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.words.vocabulary import owned
 
 _MOST: Final = 3
 """Clauses behind which an order is looked for, at most."""
+_TWO: Final = 2
 _UNSURE: Final = frozenset({None, Route.QNA, Route.CLARIFY, Route.EXTRACT})
 _ASKING: Final = frozenset({"question", "how", "whether"})
 _VALUES: Final = frozenset({SpanKind.MONEY, SpanKind.NUMBER, SpanKind.DATE, SpanKind.TIME})
@@ -38,6 +40,22 @@ def led_up(said: Said, found: Understood) -> Understood | None:
         if _whole(order):
             return replace(order, rule=rules.accounts.rule("led_up"))
     return None
+
+
+def needed_by(said: Said, found: Understood) -> Understood | None:
+    """The order with its own day, behind the one by which somebody needs it: "needs it by friday, send it thursday"."""
+    text, rules = said.text, said.rules
+    days = [span for span in said.heard.spans if span.kind is SpanKind.DATE]
+    if len(days) != _TWO or not said.context.idle or said.context.code or (found.route is Route.FAST and found.whole):
+        return None
+    told = rules.patterns.needed_by.search(text, 0, days[0].start)
+    if told is None or rules.patterns.it_sent.search(text, days[0].end) is None:
+        return None
+    start, end = told.start("by"), days[0].end
+    order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)
+    day = order.slots.date
+    own = day is not None and day.evidence.start <= days[1].start < day.evidence.end
+    return order if own and order.intent is Intent.TRANSFER_MONEY and _whole(order) else None
 
 
 def _open(found: Understood) -> bool:

@@ -259,7 +259,7 @@ def _case_as_words(case: Case) -> Case:
 def json_schema() -> str:
     """The JSON schema of a case, as it is committed beside the documentation."""
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | Case.model_json_schema()
-    return json.dumps(schema, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return json.dumps(schema, separators=(",", ":"), sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def dump_jsonl(cases: tuple[Case, ...]) -> bytes:

@@ -43,6 +43,13 @@ class SentencePatterns(RuleFile):
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
+    spared_card: re.Pattern[str] = _NOWHERE
+    asked_instead: re.Pattern[str] = _NOWHERE
+    pronoun: re.Pattern[str] = _NOWHERE
+    needed_by: re.Pattern[str] = _NOWHERE
+    it_sent: re.Pattern[str] = _NOWHERE
+    apposed: re.Pattern[str] = _NOWHERE
+    as_well: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod

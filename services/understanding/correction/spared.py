@@ -1,0 +1,110 @@
+"""A card that is not to be locked, and the other one that is: "don't lock the debit card, lock the other one"."""
+
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from schemas.ids import CardId
+from schemas.intent import Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.said import Said
+from services.understanding.fast.fallback.carded import CALLED, CARD, RULE, of_a_card
+from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.vocabulary import vocabulary
+
+_OPEN: Final = {None, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.QNA}
+_VERBS: Final = {"lock": Intent.CARD_LOCK, "unlock": Intent.CARD_UNLOCK}
+_BOTH: Final = 2
+_ALL: Final = -2
+"""The choice that is every one of them."""
+
+
+class _Mention(NamedTuple):
+    """Where a card is named, and by its id where it is not by the other's."""
+
+    start: int
+    end: int
+    card: str | None
+
+
+def spared(said: Said, found: Understood) -> Understood | None:
+    """The card that is meant, which is offered; nothing where none is; None where no card is said to be left alone."""
+    if (meant := _of_cards(said, found)) is None:
+        return None
+    mentions = [*_mentions(said)]
+    named = {each.card for each in mentions if each.card is not None}
+    owned = [card.id for card in said.context.cards]
+    if not named or not named <= set(owned):
+        return None
+    left = [each for each in mentions if _left(said, each)]
+    if not left:
+        return _with_the_other(said, meant, mentions) if len(owned) == _BOTH and len(named) == 1 else None
+    out = {each.card for each in left if each.card is not None}
+    if not out:
+        return None  # the other one is, of which nothing else is said
+    wanted = (named - out) or (set(owned) - out if _another(said, mentions) else set())
+    if len(wanted) == 1:
+        return _offered(said, meant, wanted.pop(), mentions)
+    return Understood(None, payees=found.payees) if not wanted else None
+
+
+def _of_cards(said: Said, found: Understood) -> Understood | None:
+    """What is wanted of a card, told by its verb where nothing else was read."""
+    if found.intent in CARDS or found.intent not in _OPEN or said.context.code:
+        return found if found.intent in CARDS and not said.context.code else None
+    symbols, reading = said.rules.symbols, said.hearing.reading
+    verbs = {symbols[name]: intent for name, intent in _VERBS.items() if name in symbols}
+    wanted = {verbs[each] for each in reading.lattice.said() if each in verbs}
+    meant = wanted.pop() if len(wanted) == 1 else None
+    return replace(found, intent=meant, consent=None, then=None) if meant is not None else None
+
+
+def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> Understood | None:
+    """Both, where the other one is named as well: "lock my debit card and the other one"; else that one is meant."""
+    other = next((each for each in mentions if each.card is None), None)
+    if other is None:
+        return None
+    first = min(each.start for each in mentions)
+    if other.start != first and said.rules.patterns.as_well.search(said.text, first, other.start):
+        slots = Slots(choice=Slot(_ALL, said.heard.evidence(other.start, other.end, RULE)))
+        return replace(found, slots=slots, missing=())
+    if found.route is Route.FAST:
+        return None
+    named = {each.card for each in mentions}
+    return _offered(said, found, next(c.id for c in said.context.cards if c.id not in named), mentions)
+
+
+def _offered(said: Said, found: Understood, card: str, mentions: list[_Mention]) -> Understood:
+    """What was asked for, of this card: by a name of its own, or as the other one; done where that was read."""
+    told = next((each for each in mentions if each.card == card), mentions[-1])
+    slot = Slot(CardId(card), said.heard.evidence(told.start, told.end, RULE))
+    sure = found.route is Route.FAST and found.slots.card is not None and found.slots.card.value == card
+    return found if sure else of_a_card(found.intent or Intent.CARD_LOCK, {card: slot}, Route.CLARIFY, RULE)
+
+
+def _mentions(said: Said) -> list[_Mention]:
+    """Every card that is named, the longest name at a place, and every "other one"."""
+    units, nouns = said.units, vocabulary(said.rules, said.context)
+    found = {}
+    for edge in nouns.trie.edges(units.words):
+        noun = nouns.nouns[edge.symbol]
+        if noun.kind == CARD and noun.id is not None:
+            found[edge.start] = _Mention(units.starts[edge.start], units.ends[edge.end - 1], noun.id)
+    for at in range(len(units.words)):
+        end, _ = said.rules.accounts.other_one.longest(units.words, at)
+        if end > at:
+            found[at] = _Mention(units.starts[at], units.ends[end - 1], None)
+    return list(found.values())
+
+
+def _left(said: Said, mention: _Mention) -> bool:
+    """Whether a card is said to be left alone, or not to be meant."""
+    found = said.rules.patterns.spared_card.finditer(said.text)
+    return any({each.start("card"), each.end("card")} & {mention.start, mention.end} for each in found)
+
+
+def _another(said: Said, mentions: list[_Mention]) -> bool:
+    """Whether one more is spoken of than is named: "the other one", "lock my card, but not the debit one"."""
+    if any(each.card is None and not _left(said, each) for each in mentions):
+        return True
+    units = said.units
+    places = (units.starts[at] for at, word in enumerate(units.words) if word in CALLED)
+    return said.rules.spaced and any(not any(m.start <= at < m.end for m in mentions) for at in places)
