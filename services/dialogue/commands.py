@@ -1,9 +1,10 @@
 """Commands: what is at hand is left, corrected or put aside for them."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.decision import Answer, Clarify, Refuse
+from schemas.decision import Answer, Clarify, Refuse, Reply
 from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance
@@ -56,10 +57,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     state = queued(state, heard)
-    if heard.slots.about in {Topic.EXACT, Topic.CONDITIONAL}:
-        state = state.keeping(state.memory.first(reply(f"problem.{heard.slots.about}")))
-    if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
-        state = state.keeping(state.memory.first(reply("offer.missed_some")))
+    for missed in _missed(heard):
+        state = state.keeping(state.memory.first(missed))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
@@ -150,6 +149,15 @@ def _none_locked(state: DialogueState, task: Task, facts: Facts) -> Step:
 def _whole(task: Task) -> bool:
     """Whether an offer of an order tells all of it."""
     return bool((task.payee or task.target) and len(task.amounts) == 1) or task.bill is not None
+
+
+def _missed(heard: Understood) -> Iterator[Reply]:
+    """What of it can't be done, told before what can; a condition that is unread is told where it is asked about."""
+    about, pieces = heard.slots.about, [each.surface for each in heard.unread]
+    if about == Topic.EXACT or (about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)):
+        yield reply(f"problem.{about}")
+    if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
+        yield reply("offer.missed_some")
 
 
 def _asked_first(state: DialogueState, heard: Understood, order: Understood, facts: Facts) -> Step:
