@@ -56,9 +56,9 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     task = leaning(state, heard)
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
+    for told in _told_first(heard, task):
+        state = state.keeping(state.memory.first(told))
     state = queued(state, heard)
-    for missed in _missed(heard):
-        state = state.keeping(state.memory.first(missed))
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
@@ -151,13 +151,15 @@ def _whole(task: Task) -> bool:
     return bool((task.payee or task.target) and len(task.amounts) == 1) or task.bill is not None
 
 
-def _missed(heard: Understood) -> Iterator[Reply]:
-    """What of it can't be done, told before what can; a condition that is unread is told where it is asked about."""
+def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
+    """What of it can't be done, and that more follows; a condition that is unread is told where it is asked about."""
     about, pieces = heard.slots.about, [each.surface for each in heard.unread]
     if about == Topic.EXACT or (about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)):
         yield reply(f"problem.{about}")
     if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
         yield reply("offer.missed_some")
+    elif heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
+        yield reply("say.in_turn")
 
 
 def _asked_first(state: DialogueState, heard: Understood, order: Understood, facts: Facts) -> Step:
