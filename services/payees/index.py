@@ -45,9 +45,7 @@ class PayeeIndex:
         self._spelling = Spelling(self._payees, self._forms)
         self._related = _relations(self._payees)
         self._called = Called(self._payees, self._forms.readings)
-        self._banks = BanksNamed(self._payees)
-        self._letters = LettersNamed(self._payees)
-        self._endings = EndingsNamed(self._payees)
+        self._beside = (LettersNamed(self._payees), EndingsNamed(self._payees), BanksNamed(self._payees))
         self.written = WrittenNames(self._payees)
 
     @classmethod
@@ -154,7 +152,7 @@ class PayeeIndex:
         if language(locale) == "ja":
             banked = self._called.banked(text)
         else:
-            banked = self._letters.banked(text) or self._endings.banked(text) or self._banks.banked(text)
+            banked = next(filter(None, (each.banked(text) for each in self._beside)), None)
         if banked is None:
             return None
         after = banked.at + banked.size

@@ -22,7 +22,7 @@ class Edge(NamedTuple):
     value: Any = None
 
 
-class Ending(NamedTuple):
+class Arrival(NamedTuple):
     """Units from `start` on that are read as `symbols`, one edge each; `rank` and `value` are those of these edges."""
 
     rank: int
@@ -185,7 +185,7 @@ class Lattice:
         self._scan = scan
         self._begun: list[tuple[list[Step], list[Edge]] | None] = [*[None] * length, ([], [])]
         self._edges: dict[int, list[Edge]] = {}
-        self._into: dict[int, list[Ending]] = {}
+        self._into: dict[int, list[Arrival]] = {}
         self._said: frozenset[int] | None = None
 
     def __len__(self) -> int:
@@ -226,14 +226,14 @@ class Lattice:
             self._said = frozenset(symbol for at in range(len(self)) for _, read in self.steps(at) for symbol in read)
         return self._said
 
-    def into(self, at: int) -> list[Ending]:
+    def into(self, at: int) -> list[Arrival]:
         """What ends before unit `at`, preferred first, the longer before the shorter."""
         made = self._into.get(at)
         if made is None:
             made = self._into[at] = []
             for start, begun in enumerate(self._begun[:at]):
                 if begun is not None:
-                    made += [Ending(_RANK, start, symbols) for end, symbols in begun[0] if end == at]
-                    made += [Ending(e.rank, start, (e.symbol,), e.value) for e in begun[1] if e.end == at]
+                    made += [Arrival(_RANK, start, symbols) for end, symbols in begun[0] if end == at]
+                    made += [Arrival(e.rank, start, (e.symbol,), e.value) for e in begun[1] if e.end == at]
             made.sort(key=itemgetter(0, 1))
         return made
