@@ -243,14 +243,31 @@ def _tell_start(image: Image, process: "subprocess.Popen[bytes]", settings: Vari
     print(f"ready after {healthy(image, process, settings):.1f} s, {used(process):.1f} s of processor time", flush=True)
 
 
+@contextmanager
+def workshop(base: Path) -> Iterator[Path]:
+    """A folder beside the base, which is gone in the end."""
+    work = Path(tempfile.mkdtemp(prefix="tellerline-image-", dir=base.parent))
+    try:
+        yield work
+    finally:
+        if str(work) not in Path("/proc/self/mounts").read_text():  # never through a mount into this machine's /dev
+            shutil.rmtree(work, ignore_errors=True)
+
+
+def told(wrong: list[str]) -> int:
+    """Print what is not as it should be; the exit status."""
+    for fault in wrong:
+        print(f"not as it should be: {fault}")
+    return 1 if wrong else 0
+
+
 def main(arguments: list[str]) -> int:
     """The command line: the base, and settings of the network as NAME=VALUE."""
     if not arguments:
         sys.exit(__doc__)
     base, network = Path(arguments[0]), dict(pair.split("=", 1) for pair in arguments[1:])
-    work = Path(tempfile.mkdtemp(prefix="tellerline-image-", dir=base.parent))
     settings = {"TELLERLINE_PORT": PORT, "TELLERLINE_LOG_LEVEL": "WARNING"}
-    try:
+    with workshop(base) as work:
         began = time.monotonic()
         image = made(base, work, network)
         print(f"built in {time.monotonic() - began:.0f} s")
@@ -263,12 +280,7 @@ def main(arguments: list[str]) -> int:
             wrong = faults(process, image)
             inside = partial(ran, image, settings)
             wrong += works.faults(f"http://127.0.0.1:{PORT}", image.state(), inside)
-        for fault in wrong:
-            print(f"not as it should be: {fault}")
-        return 1 if wrong else 0
-    finally:
-        if str(work) not in Path("/proc/self/mounts").read_text():  # never through a mount into this machine's /dev
-            shutil.rmtree(work, ignore_errors=True)
+    return told(wrong)
 
 
 if __name__ == "__main__":

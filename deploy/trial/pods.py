@@ -9,11 +9,9 @@ not as it should be.
 import json
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,7 +22,7 @@ from typing import Any, Final
 import yaml
 
 from deploy.postgres import cluster
-from deploy.trial.image import PATH, ROOT, Image, Variables, entered, laid_out, made, megabytes
+from deploy.trial.image import PATH, ROOT, Image, Variables, entered, laid_out, made, megabytes, told, workshop
 from tests.harness.processes import SHARED
 
 MANIFEST: Final = ROOT / "deploy/ray/rayservice.yaml"
@@ -228,24 +226,17 @@ def main(arguments: list[str]) -> int:
     """The command line: the base, and settings of the network as NAME=VALUE."""
     if not arguments:
         sys.exit(__doc__)
-    base, told = Path(arguments[0]), dict(pair.split("=", 1) for pair in arguments[1:])
-    work = Path(tempfile.mkdtemp(prefix="tellerline-pods-", dir=base.parent))
-    try:
-        image = made(base, work, told, "deploy/ray/Dockerfile", tellerline=made(base, work, told))
+    base, reach = Path(arguments[0]), dict(pair.split("=", 1) for pair in arguments[1:])
+    with workshop(base) as work, cluster(durable=False) as postgres:
+        image = made(base, work, reach, "deploy/ray/Dockerfile", tellerline=made(base, work, reach))
         print(f"size: {megabytes(image.root):.0f} MB")
-        with cluster(durable=False) as postgres:
-            url = postgres.url.replace(str(postgres.folder), DATABASE).format(database="postgres")
-            mine = {"ENVIRONMENT": "demo", "DATABASE_URL": url}
-            settings = {f"TELLERLINE_{name}": value for name, value in {**SHARED, **mine}.items()}
-            kept = {"tellerline": settings, "tellerline-ray": {"token": secrets.token_hex(32)}}
-            with started(image, kept, postgres.folder) as pods:
-                wrong = list(faults(pods))
-        for fault in wrong:
-            print(f"not as it should be: {fault}")
-        return 1 if wrong else 0
-    finally:
-        if str(work) not in Path("/proc/self/mounts").read_text():  # never through a mount into this machine's /dev
-            shutil.rmtree(work, ignore_errors=True)
+        url = postgres.url.replace(str(postgres.folder), DATABASE).format(database="postgres")
+        mine = {"ENVIRONMENT": "demo", "DATABASE_URL": url}
+        settings = {f"TELLERLINE_{name}": value for name, value in {**SHARED, **mine}.items()}
+        kept = {"tellerline": settings, "tellerline-ray": {"token": secrets.token_hex(32)}}
+        with started(image, kept, postgres.folder) as pods:
+            wrong = list(faults(pods))
+    return told(wrong)
 
 
 if __name__ == "__main__":
