@@ -80,8 +80,8 @@ class Trie:
         return found
 
     def scan(self, units: tuple[str, ...], at: int) -> list[Edge]:
-        """The same, an edge a symbol."""
-        if units[at] not in self._first:
+        """The same, an edge a symbol; none behind the last unit."""
+        if at >= len(units) or units[at] not in self._first:
             return []
         return _edges(at, self.steps(units, at))
 
@@ -94,8 +94,8 @@ class Trie:
         return unit in self._first
 
     def begins(self, units: tuple[str, ...], at: int) -> bool:
-        """Whether any phrase begins at unit `at`."""
-        node, end = self._first.get(units[at]), at + 1
+        """Whether any phrase begins at unit `at`; none does behind the last."""
+        node, end = self._first.get(units[at]) if at < len(units) else None, at + 1
         while node is not None and not node.get(None):
             node = node.get(units[end]) if end < len(units) else None
             end += 1
@@ -144,7 +144,7 @@ class Trie:
 
     def longest(self, units: tuple[str, ...], at: int) -> tuple[int, list[int]]:
         """The end and the symbols of the longest phrase at `at`; `at` itself when there is none."""
-        node = self._first.get(units[at])
+        node = self._first.get(units[at]) if at < len(units) else None
         if node is None:
             return at, []
         end, stop = at + 1, at
