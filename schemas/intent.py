@@ -237,6 +237,11 @@ class Understood:
         return not (self.then or self.unread or self.unresolved)
 
     @property
+    def sure(self) -> bool:
+        """Whether a rule has read all of it, and it may be done as it is."""
+        return self.rule is not None and self.route is Route.FAST and self.whole
+
+    @property
     def proposed(self) -> bool:
         """Whether the learned reader took the words for this, and no rule read them: more may follow."""
         return self.rule is not None and self.rule.startswith(PROPOSING)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Evidence, Intent, Route, Understood
+from schemas.intent import Evidence, Intent, Route, Slots, Understood
 from services.understanding.clarification.doubled import MAX_VALUES
 from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.named import Mentions
@@ -16,8 +16,7 @@ _OPEN: Final = frozenset({None, Intent.TRANSFER_MONEY})
 def side_by_side(said: Said, found: Understood) -> Understood | None:
     """The orders, one behind the other; None where each is not a payee's, with one amount and at most one day."""
     moving, context = said.rules.accounts.moving, said.context
-    sure = found.rule is not None and found.route is Route.FAST and found.whole
-    if said.rules.spaced or not context.idle or found.intent not in _OPEN or found.then or sure:
+    if said.rules.spaced or not context.idle or found.intent not in _OPEN or found.then or found.sure:
         return None
     named = Mentions.of_all(said).of(Intent.TRANSFER_MONEY)
     payees = sorted(named["payee"], key=lambda each: each[0].start)
@@ -50,4 +49,4 @@ def _order(said: Said, start: int, end: int, verb: str) -> Understood:
     """One of the orders; nothing where not all of it is read."""
     order = said_in(said.again(" " * start + said.text[start:end] + verb), said.text)
     plain = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and order.whole and not order.missing
-    return order if plain and order.then is None and not order.doubted else replace(order, slots=type(order.slots)())
+    return order if plain and order.then is None and not order.doubted else replace(order, slots=Slots())

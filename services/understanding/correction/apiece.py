@@ -78,8 +78,8 @@ def each_named(said: Said, found: Understood) -> Understood | None:
 def _may_be_each(said: Said, found: Understood) -> bool:
     """Whether as much is meant for each, and nobody has read it."""
     marks, words = said.rules.accounts, said.units.words
-    sure = found.rule is not None and found.route is Route.FAST and found.whole
-    if said.rules.spaced or not said.context.idle or found.intent not in _SENT or found.vetoes or found.then or sure:
+    read = found.intent not in _SENT or found.vetoes or found.then or found.sure
+    if said.rules.spaced or not said.context.idle or read:
         return False
     return not marks.shared.holds(words) and any(marks.apiece.scan(words, at) for at in range(len(words)))
 

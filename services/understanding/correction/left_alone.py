@@ -16,8 +16,8 @@ _OPEN: Final = MONEY_MOVING | CARDS | {None, Intent.QNA, Intent.DENY, Intent.CAN
 
 def left_alone(said: Said, found: Understood) -> Understood | None:
     """The order alone; None where all of it was read, or nothing else than what it is about is left alone."""
-    sure = found.rule is not None and found.intent in MONEY_MOVING | CARDS and found.whole
-    if not said.context.idle or found.intent not in _OPEN or (sure and found.route is Route.FAST):
+    sure = found.sure and found.intent in MONEY_MOVING | CARDS
+    if not said.context.idle or found.intent not in _OPEN or sure:
         return None
     text = said.text
     clauses = list(said.rules.patterns.left_alone.finditer(text))
