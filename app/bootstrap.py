@@ -67,6 +67,9 @@ RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
 COUNT_EVERY_S: Final = 5.0
 
+Others = tuple[DemoCustomer, ...] | None
+"""Customers who stand in for those of the demo bank."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
@@ -96,16 +99,11 @@ class Gateway:
 
 @asynccontextmanager
 async def gateway(
-    settings: Settings,
-    *,
-    recognizer: Given | None = None,
-    customers: tuple[DemoCustomer, ...] | None = None,
-    engine: SpeechEngine | None = None,
+    settings: Settings, *, recognizer: Given | None = None, engine: SpeechEngine | None = None, customers: Others = None
 ) -> AsyncIterator[Gateway]:
     """Compose a gateway, warmed up; on leaving, take it down. Raises ConfigInvalid, RulesInvalid, StoreUnavailable.
 
-    A `recognizer` that is given ready stays its owner's to close; `customers` stand in for those of the demo bank, an
-    `engine` for that of the settings.
+    A `recognizer` that is given ready stays its owner's to close; an `engine` speaks in place of the settings' own.
     """
     async with AsyncExitStack() as stack:
         base = _Base(stack, settings, SystemClock(), Metrics())
@@ -208,7 +206,7 @@ async def core_bank(
     settings: Settings,
     store: Store,
     clock: Clock,
-    customers: tuple[DemoCustomer, ...] | None = None,
+    customers: Others = None,
 ) -> CoreBank:
     """The bank that the settings name; the demo's is opened where it is not yet. `stack` closes what it holds."""
     if settings.bank is BankKind.FINERACT:
@@ -241,9 +239,7 @@ def _records(base: _Base, chain: ChainedAudit, keys: AuditKeys, steady: Steadine
     return audit
 
 
-async def _banking(
-    base: _Base, kept: _Storage, sender: CodeSender, customers: tuple[DemoCustomer, ...] | None
-) -> Banking:
+async def _banking(base: _Base, kept: _Storage, sender: CodeSender, customers: Others) -> Banking:
     """What calls act with: the ledger, before the bank that the settings name."""
     bank = await core_bank(base.stack, base.settings, kept.store, base.clock, customers)
     books = Books(kept.store, kept.audit, _promises(base, kept))
