@@ -22,6 +22,11 @@ def called_in_part(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str
     yield from islice((part for part in made if part != words), _MOST)
 
 
+def said_behind(grammar: Grammar, kind: str, phrase: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """A phrase, and that with each of what may be said behind it."""
+    return (phrase + tuple(behind) for behind in ("", *grammar.nouns.behind.get(kind, ())))
+
+
 def _of_words(grammar: Grammar, kind: str, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     """Every stretch of the words in which more stands than what each thing of the kind is."""
     generic, words = set(grammar.nouns.generic.get(kind, ())), words[:_MOST_WORDS]
@@ -38,8 +43,7 @@ def _of_characters(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str
     bases += [part for base in bases for part in base.split(of) if of and of in base and len(part) >= _LEAST]
     for base in dict.fromkeys(bases):
         for said in _as_they_sound(nouns.sounds, base):
-            for behind in ("", *nouns.behind.get(kind, ())):
-                yield tuple(said + behind)
+            yield from said_behind(grammar, kind, tuple(said))
     first, found, _ = name.partition(of) if of else (name, "", "")
     if found and kind == "account":  # of the account for somebody: 「孫の口座」
         yield from (tuple(first + behind) for behind in nouns.behind.get(kind, ()) if behind.startswith(of))

@@ -1,5 +1,6 @@
 """The caller's own nouns: which words mean which account, card or bill, and which mean one they do not have."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from schemas.intent import Context
 from schemas.payee import PayeeMatch
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.called import called_in_part
+from services.understanding.fast.words.called import called_in_part, said_behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,14 @@ def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...
             owners = {owner for owner, name in names.items() if any(_is(grammar, kind, name, said) for said in spoken)}
             for phrase in spoken:  # whose name holds the very word is meant before what is of its kind
                 bearers = {owner for owner, name in names.items() if _within(phrase, name)}
-                words.setdefault((kind, phrase), set()).update(bearers or owners)
+                for said in said_behind(grammar, kind, phrase):
+                    words.setdefault((kind, said), set()).update(bearers or owners)
         for brand in grammar.nouns.brands if kind == "bill" else ():  # a company's name never means another company
             spoken_brand = grammar.units(brand).words
             words[kind, spoken_brand] = {owner for owner, name in names.items() if _within(spoken_brand, name)}
-        for thing in things:
-            for called in called_in_part(grammar, kind, thing.name):
-                parts.setdefault((kind, called), set()).add(thing.id)
-        for owner, name in names.items():
-            if name:
-                words[kind, name] = {owner}
+        for called, owner in _called(grammar, kind, things):
+            parts.setdefault((kind, called), set()).add(owner)
+        words |= {(kind, name): {owner} for owner, name in names.items() if name}
     parts = {key: owners for key, owners in parts.items() if not words.get(key)}
     trie = Trie()
     nouns: list[Noun] = []
@@ -71,6 +70,10 @@ def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...
         nouns.append(Noun(kind, next(iter(ids)) if len(ids) == 1 else None, len(ids), in_part=(kind, phrase) in parts))
     units = frozenset(unit for _, things in kinds for thing in things for unit in grammar.units(thing.name).words)
     return CallerNouns(trie, tuple(nouns), units)
+
+
+def _called(grammar: Grammar, kind: str, things: tuple[_Thing, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    yield from ((called, thing.id) for thing in things for called in called_in_part(grammar, kind, thing.name))
 
 
 def _is(grammar: Grammar, kind: str, name: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
