@@ -7,11 +7,10 @@ from typing import Final
 
 from services.understanding.fast.ruleset.grammar import Grammar
 
-_MOST: Final = 200
-"""Ways that one thing may be called, at most: names are the bank's, and may be long."""
-_MOST_WORDS: Final = 8
+_MOST, _MOST_WORDS, _MOST_WAYS = 200, 8, 8
+"""Ways that one thing may be called, its words, ways to read its letters, at most: names are the bank's."""
 _LEAST: Final = 2
-"""Characters of a part that stands alone, in a script without spaces."""
+"""Characters of a part, in a script without spaces."""
 _LATIN: Final = pattern(r"[a-z]+")
 
 
@@ -28,31 +27,26 @@ def said_behind(grammar: Grammar, kind: str, phrase: tuple[str, ...]) -> Iterato
 
 
 def _of_words(grammar: Grammar, kind: str, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Every stretch of the words in which more stands than what each thing of the kind is."""
-    generic, words = set(grammar.nouns.generic.get(kind, ())), words[:_MOST_WORDS]
-    for begin in range(len(words)):
-        for end in range(begin + 1, len(words) + 1):
-            if not generic.issuperset(words[begin:end]) and words[begin] not in generic:
-                yield words[begin:end]
+    """Every stretch of the words that begins with more than what each thing of the kind is."""
+    size = min(len(words), _MOST_WORDS)
+    stretches = (words[begin:end] for begin in range(size) for end in range(begin + 1, size + 1))
+    return (said for said in stretches if said[0] not in grammar.nouns.generic.get(kind, ()))
 
 
 def _of_characters(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str, ...]]:
-    """The name without what each thing of the kind is called, that said anew behind it, Latin letters as they sound."""
-    nouns = grammar.nouns
-    bases, of = [name, *_bare(nouns.generic.get(kind, ()), name)], grammar.accounts.of
-    bases += [part for base in bases for part in base.split(of) if of and of in base and len(part) >= _LEAST]
-    for base in dict.fromkeys(bases):
+    """The name without what each thing of the kind is called, or just whose it is: 「孫の口座」, for 孫の学費用."""
+    nouns, of = grammar.nouns, grammar.accounts.of
+    for base in dict.fromkeys((name, *_bare(nouns.generic.get(kind, ()), name))):
         for said in _as_they_sound(nouns.sounds, base):
             yield from said_behind(grammar, kind, tuple(said))
-    first, found, _ = name.partition(of) if of else (name, "", "")
-    if found and kind == "account":  # of the account for somebody: 「孫の口座」
-        yield from (tuple(first + behind) for behind in nouns.behind.get(kind, ()) if behind.startswith(of))
+    if of and of in name and kind == "account":
+        whose = name.partition(of)[0]
+        yield from (tuple(whose + behind) for behind in nouns.behind.get(kind, ()) if behind.startswith(of))
 
 
 def _bare(endings: tuple[str, ...], name: str) -> Iterator[str]:
     """The name without one or more of the endings."""
-    for ending in endings:
-        base = name.removesuffix(ending)
+    for base in (name.removesuffix(ending) for ending in endings):
         if base != name and len(base) >= _LEAST:
             yield base
             yield from _bare(endings, base)
@@ -61,10 +55,7 @@ def _bare(endings: tuple[str, ...], name: str) -> Iterator[str]:
 def _as_they_sound(sounds: dict[str, tuple[str, ...]], said: str) -> Iterator[str]:
     """What is written, and with Latin letters by their names or as the word is said."""
     yield said
-    found = _LATIN.search(said)
-    if found is None:
-        return
-    run = found.group()
-    ways = sounds.get(run) or tuple(map("".join, islice(product(*(sounds.get(char, (char,)) for char in run)), 8)))
-    for way in ways:
-        yield said[: found.start()] + way + said[found.end() :]
+    run = found.group() if (found := _LATIN.search(said)) else ""
+    letters = product(*(sounds.get(char, ()) for char in run)) if run else ()
+    for way in sounds.get(run) or map("".join, islice(letters, _MOST_WAYS)):
+        yield said.replace(run, way, 1)

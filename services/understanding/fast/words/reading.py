@@ -203,6 +203,8 @@ def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozens
         allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
         return [at + 1] if allowed else []
     ends: list[int] = []
+    if words[at] == "ー":  # within a word: スーパーさにー
+        return ends
     for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
         if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.begins(words, end - 1):
             break
