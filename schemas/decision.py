@@ -44,9 +44,11 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ReadBalance:
-    """Read balances; of all accounts when `account` is null."""
+    """Read balances; of all accounts when `account` is null and there are none `among` which, and their `total`."""
 
     account: AccountId | None = None
+    among: tuple[AccountId, ...] = ()
+    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)

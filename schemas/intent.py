@@ -88,6 +88,7 @@ class Topic(StrEnum):
     ONLY = "only"  # the same, and none of the others is
     RECEIVED = "received"  # what came into an account
     SENT = "sent"  # whom the caller paid
+    TOTAL = "total"  # the sum of several
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date
+from typing import TypeVar
 
 from schemas.banking import TransferOrder
 from schemas.decision import (
@@ -47,6 +48,8 @@ from services.dialogue.phases import (
 from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
 
+_T = TypeVar("_T")
+
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
     """Do the task when nothing is missing, else ask for the first thing that is."""
@@ -60,7 +63,8 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
         case Intent.BALANCE_INQUIRY if task.bill is None:
             if task.account_heard:
                 memory = memory.first(reply("say.no_such_account", heard=task.account_heard))
-            return done(memory, Execute(ReadBalance(task.account)))
+            account = None if task.accounts else task.account
+            return done(memory, Execute(ReadBalance(account, task.accounts, task.total)))
         case Intent.RECENT_TRANSACTIONS:
             return done(memory, Execute(history(task, facts)))
         case Intent.BILL_INQUIRY | Intent.BALANCE_INQUIRY:  # a card's balance is its bill
@@ -141,13 +145,21 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
     return _propose(memory, task, facts)
 
 
+def offered_of(things: tuple[_T, ...]) -> tuple[tuple[_T, ...], int]:
+    """Those that are named in a question, and how many others there are; one more is named as soon as counted."""
+    limit = dialogue_rules().choices
+    offered = things if len(things) <= limit + 1 else things[:limit]
+    return offered, len(things) - len(offered)
+
+
 def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
-    offered = facts.profile.bills[: dialogue_rules().choices]
+    offered, others = offered_of(facts.profile.bills)
     if (sender := _sent_by(task, facts)) is not None:
         return advance(memory, replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard=""), facts)
     if not offered:
         return done(memory, Refuse(reply("bill.none_open")))
-    names = tuple(each.name for each in offered)
+    more = (reply("name.other_bills", count=others),) if others else ()
+    names: tuple[ReplyParam, ...] = (*(each.name for each in offered), *more)
     question = Asking(replace(task, bill_heard=""), SlotName.BILL, tuple(each.id for each in offered))
     if task.bill_heard:
         return ask(memory, question, reply("ask.bill_unknown", heard=task.bill_heard, bills=names))
@@ -250,10 +262,13 @@ def _card(memory: Memory, task: Task, facts: Facts) -> Step:
         return asked
     lock = task.intent is Intent.CARD_LOCK
     open_to = tuple(c for c in facts.profile.cards if c.locked is not lock)
+    called = task.card_heard.casefold()
+    open_to = tuple(c for c in open_to if called in c.name.casefold()) or open_to
     chosen = card(facts, task.card) or (open_to[0] if len(open_to) == 1 else None)
     if chosen is None and open_to:
-        offered = open_to[: dialogue_rules().choices]
-        names: tuple[ReplyParam, ...] = tuple(card_name(facts, c) for c in offered)
+        offered, others = offered_of(open_to)
+        more = (reply("name.other_cards", count=others),) if others else ()
+        names: tuple[ReplyParam, ...] = (*(card_name(facts, c) for c in offered), *more)
         said = reply("ask.card_lock" if lock else "ask.card_unlock", cards=names)
         return ask(memory, Asking(task, SlotName.CARD, tuple(c.id for c in offered)), said)
     if chosen is None:

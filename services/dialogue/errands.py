@@ -66,6 +66,8 @@ def _offer_plainly(task: Task, facts: Facts) -> Reply:
     lost = card(facts, task.card)
     if task.intent is Intent.CARD_LOCK and lost is not None:
         return reply("offer.card_lock_it", card=card_name(facts, lost))
+    if task.intent is Intent.CARD_UNLOCK and lost is not None:
+        return reply("offer.card_unlock_it", card=card_name(facts, lost))
     return reply(f"offer.{task.intent.value}")
 
 
@@ -80,10 +82,25 @@ def bills_due(task: Task, facts: Facts) -> Reply:
         return reply("bill.due", bill=due.name, due=due.due, date=day_name(facts, due.due_on))
     if not facts.profile.bills:
         return reply("bill.none_open")
-    coming = sorted(facts.profile.bills, key=lambda b: b.due_on)[: dialogue_rules().bills_listed]
-    rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in coming)
-    listed = reply("bill.list", bills=rows)
+    listed = _coming(task, facts)
     return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed
+
+
+def _coming(task: Task, facts: Facts) -> Reply:
+    """The bills of the days asked about, else the next ones, and how many more there are."""
+    coming, days, most = sorted(facts.profile.bills, key=lambda b: b.due_on), task.period, dialogue_rules().bills_listed
+    if days is not None:
+        within = [b for b in coming if b.due_on <= days.end and (b.due_on >= days.start or days.start <= facts.today)]
+        if not within:
+            first = coming[0]
+            next_ = reply("bill.due", bill=first.name, due=first.due, date=day_name(facts, first.due_on))
+            return both(reply("bill.none_then"), next_)
+        coming = within
+    told = coming if len(coming) == most + 1 else coming[:most]  # one more is named as soon as counted
+    rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in told)
+    if (more := len(coming) - len(told)) > 0:
+        return reply("bill.list_more", bills=rows, count=more)
+    return reply("bill.list", bills=rows)
 
 
 def history(task: Task, facts: Facts) -> ReadTransactions:
@@ -153,8 +170,9 @@ def _paid_last(facts: Facts, count: int) -> list[Payee]:
 def result(event: ActionDone, facts: Facts) -> Reply:
     """What was read or done, in a sentence."""
     match event.action:
-        case ReadBalance(wanted):
-            return _balances(tuple(a for a in event.accounts if wanted is None or a.id == wanted), facts)
+        case ReadBalance(wanted, among, total):
+            asked = among or (() if wanted is None else (wanted,))
+            return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
         case ReadTransactions(wanted, told):
             rows = event.transactions[told : wanted.limit]
             return _transactions(rows, facts, earlier=told > 0, latest=wanted.limit == 1)
@@ -175,7 +193,7 @@ def _card(said: str, card: Card | None, facts: Facts) -> Reply:
     return reply(said) if card is None else reply(f"{said}_it", card=card_name(facts, card))
 
 
-def _balances(rows: tuple[Account, ...], facts: Facts) -> Reply:
+def _balances(rows: tuple[Account, ...], facts: Facts, *, total: bool) -> Reply:
     if not rows:
         return reply("balance.none")
     if len(rows) == 1:
@@ -183,7 +201,11 @@ def _balances(rows: tuple[Account, ...], facts: Facts) -> Reply:
     parts: tuple[ReplyParam, ...] = tuple(
         reply("part.account_balance", account=account_name(facts, a.id), amount=a.available) for a in rows
     )
-    return reply("balance.all", accounts=parts)
+    said = reply("balance.all", accounts=parts)
+    if not total or len({row.available.currency for row in rows}) > 1:
+        return said
+    summed = replace(rows[0].available, minor=sum(row.available.minor for row in rows))
+    return both(said, reply("balance.total", total=summed))
 
 
 def _transactions(rows: tuple[Transaction, ...], facts: Facts, *, earlier: bool, latest: bool) -> Reply:

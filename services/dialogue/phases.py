@@ -32,7 +32,10 @@ class Task:
     source: AccountId | None = None
     target: AccountId | None = None
     account: AccountId | None = None
+    accounts: tuple[AccountId, ...] = ()  # where balances of several are asked for
+    total: bool = False  # the sum of them
     card: CardId | None = None
+    card_heard: str = ""  # what several cards are called
     bill: BillId | None = None
     bill_heard: str = ""
     account_heard: str = ""

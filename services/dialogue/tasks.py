@@ -65,6 +65,8 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
         heard = mention.evidence.surface
         if mention.slot in {SlotName.ACCOUNT, SlotName.SOURCE, SlotName.TARGET}:
             task = replace(task, account_heard=heard)
+        elif mention.slot is SlotName.CARD:
+            task = replace(task, card_heard=heard)
         elif mention.slot is SlotName.BILL:
             task = replace(task, bill=None, bill_heard=heard)
         elif mention.slot is SlotName.DATE and not _dated(understood, mention):
@@ -129,7 +131,8 @@ def _places(task: Task, slots: Slots) -> Task:
     if slots.target is not None:
         task = replace(task, target=slots.target.value, payee=None, payee_candidates=(), payee_heard="")
     if slots.account is not None:
-        task = replace(task, account=slots.account.value)
+        several = (slots.account.value, *slots.account.readings) if slots.account.readings else ()
+        task = replace(task, account=slots.account.value, accounts=several)
     if slots.card is not None:
         task = replace(task, card=slots.card.value)
     if slots.bill is not None:
@@ -138,6 +141,7 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, period=slots.period.value)
     if slots.about in {Topic.RECEIVED, Topic.SENT}:
         task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT)
+    task = replace(task, total=True) if slots.about == Topic.TOTAL else task
     if slots.choice is not None and task.intent is Intent.RECENT_TRANSACTIONS:
         task = replace(task, listed=slots.choice.value)
     if slots.merchant is not None:

@@ -7,7 +7,7 @@ from typing import Final
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.dialogue.advance import advance, amount_key, ask
+from services.dialogue.advance import advance, amount_key, ask, offered_of
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
@@ -192,15 +192,23 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
     task = replace(merged(task, heard, dialogue_rules().choices), payee_candidates=(), payee_heard="")
-    first, *rest = (_with(task, state.asked, each, facts) for each in state.choices)
+    every = _with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
+    first, *rest = (_with(task, state.asked, each, facts) for each in every)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+
+
+def _with_others(offered: tuple[str, ...], things: tuple[str, ...], task: Task) -> tuple[str, ...]:
+    """What was offered, with the others of which only the number was told."""
+    narrowed = task.doubts or task.card_heard
+    return things if not narrowed and offered == offered_of(things)[0] else offered
 
 
 def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
     """Lock every card that was offered, or all that are open where stopping "the card" was, one after the other."""
-    asked = set(state.choices) if state.asked is SlotName.CARD else set()
+    open_to = tuple(card.id for card in facts.profile.cards if not card.locked)
+    asked = set(_with_others(state.choices, open_to, task)) if state.asked is SlotName.CARD else set[str]()
     if isinstance(state.phase, Offering) and task.card is None:
-        asked = {card.id for card in facts.profile.cards if not card.locked}
+        asked = set(open_to)
     if task.intent is not Intent.CARD_LOCK or not asked:
         return missed(state, facts)
     return _one_by_one(state, task, asked, facts)

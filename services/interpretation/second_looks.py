@@ -23,6 +23,7 @@ from services.understanding.clarification.billers import (
 from services.understanding.clarification.doubled import doubled
 from services.understanding.clarification.hanging import hanging
 from services.understanding.clarification.in_turn import in_turn, of_all
+from services.understanding.clarification.inquired import inquired
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.more_wanted import enough_for, more_wanted
 from services.understanding.clarification.reckoned import reckoned
@@ -127,6 +128,8 @@ _LOOKS: Final = (
     _Look(_THEN, days_of_each),
     # An order that is only spoken of, or to whoever sends the caller a bill.
     _Look(_THEN, mentioned, of_its_biller),
+    # What is looked up of several accounts, or of the bills of some days.
+    _Look(_THEN, inquired),
 )
 
 

@@ -20,6 +20,7 @@ class NameRules(RuleFile):
     company_words: frozenset[str]
     company_marks: tuple[str, ...]
     company_hints: tuple[str, ...]
+    company_endings: tuple[str, ...] = ()
     generic_words: frozenset[str]
     honorifics: tuple[str, ...]
 

@@ -12,7 +12,7 @@ from services.payees import spans_en, spans_ja
 from services.payees.banked import Banked, told_by
 from services.payees.banks_en import BanksNamed
 from services.payees.called_ja import Called
-from services.payees.data import alike_relationships, fold_word, relationship_words, unpossessed
+from services.payees.data import fold_word, relationship_words, unpossessed
 from services.payees.decide import Decision, decide, tell_apart
 from services.payees.endings_en import EndingsNamed
 from services.payees.evidence import ALIKE, SURELY_ALIKE
@@ -20,6 +20,7 @@ from services.payees.fold import japanese
 from services.payees.forms import Forms
 from services.payees.found import PayeeSearchResult, Ranked, Searched
 from services.payees.letters_en import LettersNamed
+from services.payees.namings import relations
 from services.payees.others_ja import others
 from services.payees.said import MAX_HYPOTHESES, heard, strip_honorific, written_key
 from services.payees.score import score
@@ -43,7 +44,7 @@ class PayeeIndex:
         self._payees = tuple(payees)
         self._forms = Forms(self._payees, [_recency(payee, today) for payee in self._payees])
         self._spelling = Spelling(self._payees, self._forms)
-        self._related = _relations(self._payees)
+        self._related = relations(self._payees)
         self._called = Called(self._payees, self._forms.readings)
         self._beside = (LettersNamed(self._payees), EndingsNamed(self._payees), BanksNamed(self._payees))
         self.written = WrittenNames(self._payees)
@@ -184,6 +185,8 @@ class PayeeIndex:
         """The likeliest place of a name in an utterance, with what a search made of it."""
         best: PayeeSearchResult | None = None
         for place in self._places(text, locale, taken):
+            if place.cue is Cue.NONE and self._in_own_words(text[place.start : place.end]):
+                continue  # 電気を is no payee, 電気に is one
             names = [text[place.start : place.end], *(self._aligned(text, place, other, locale) for other in others)]
             favoured = self._related.get(place.relationship, ())
             least = SURELY_ALIKE if place.cue is Cue.NONE or place.common else ALIKE
@@ -239,11 +242,16 @@ class PayeeIndex:
     def _relationship(self, name: str) -> tuple[Ranked, Decision] | None:
         """Payees by what they are to the caller; None unless the words are just a relationship."""
         key = fold_word(unpossessed(name))
-        relationship = relationship_words().get(key)
+        relationship = key if self._in_own_words(name) else relationship_words().get(key)
         if relationship is None:
             return None
         owners = [*self._related.get(relationship, ()), *self._forms.named(key, key)]
         return listed(self._forms.recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
+
+    def _in_own_words(self, name: str) -> bool:
+        """Whether it is a relationship as the customer wrote it, in no word of ours."""
+        key = fold_word(unpossessed(name))
+        return key in self._related and key not in relationship_words()
 
     def _answer(self, place: Place, text: str, ranked: Ranked, decision: Decision, locale: Locale) -> PayeeMatch:
         leaders = [(self._payees[owner], probability) for owner, probability in ranked[:MAX_CANDIDATES]]
@@ -286,15 +294,3 @@ def _recency(payee: Payee, today: date | None) -> float:
         return 0.0
     days = max(0, (today - payee.last_paid).days)
     return float(2.0 ** (-days / _RECENT_DAYS))
-
-
-def _relations(payees: Sequence[Payee]) -> dict[str, tuple[int, ...]]:
-    """Relationship → the payees who have it, whatever word the customer keeps it under."""
-    table: dict[str, tuple[int, ...]] = {}
-    known = relationship_words()
-    for owner, payee in enumerate(payees):
-        if payee.relationship:
-            key = fold_word(payee.relationship)
-            for name in alike_relationships(known.get(key, key)):
-                table[name] = (*table.get(name, ()), owner)
-    return table

@@ -1,13 +1,13 @@
 """From a payee to what it may be called: the words of its name, in full, in short and in part."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from schemas.payee import Payee
 from services.payees import kana, kanji
-from services.payees.data import name_rules
+from services.payees.data import alike_relationships, fold_word, name_rules, relationship_words
 from services.payees.fold import has_kanji, is_japanese, japanese, words
 
 MAX_NAME: Final = 80
@@ -17,6 +17,8 @@ MAX_ALIASES: Final = 8
 MAX_UNSURE: Final = 4
 """Readings kept of a payee whose name is written in kanji alone."""
 _FIRST_LAST: Final = 2
+_LEAST_SHORT: Final = 3
+"""Characters of a company's name without its trade."""
 
 
 class Namings(NamedTuple):
@@ -138,8 +140,14 @@ def _read(text: str) -> Sequence[tuple[str, ...]]:
 def _written(namings: Namings, text: str, read: Sequence[tuple[str, ...]]) -> None:
     compact = text.replace(" ", "")
     if compact:
-        namings.exact.append(compact)
+        namings.exact.extend((compact, *shorter(text)))
         namings.wholes.extend([(compact, "".join(parts)) for parts in read])
+
+
+def shorter(name: str) -> Iterator[str]:
+    """What a company is called without the word for its trade at the end: 高木自転車 for 高木自転車商会."""
+    endings = name_rules().company_endings if " " not in name else ()
+    return (name.removesuffix(end) for end in endings if name.endswith(end) and len(name) - len(end) >= _LEAST_SHORT)
 
 
 def _alias(namings: Namings, alias: str) -> None:
@@ -166,3 +174,17 @@ def namings_of(payee: Payee) -> Namings:
     for alias in payee.aliases[:MAX_ALIASES]:
         _alias(namings, alias)
     return namings
+
+
+def relations(payees: Sequence[Payee]) -> dict[str, tuple[int, ...]]:
+    """Relationship → the payees who have it, whatever word the customer keeps it under; and a company's short name."""
+    table: dict[str, tuple[int, ...]] = {}
+    known = relationship_words()
+    for owner, payee in enumerate(payees):
+        if payee.relationship:
+            key = fold_word(payee.relationship)
+            for name in alike_relationships(known.get(key, key)):
+                table[name] = (*table.get(name, ()), owner)
+        for name in set(shorter(bare(payee.name)[0])) if is_japanese(payee.name) else ():
+            table[name] = (*table.get(name, ()), owner)
+    return table

@@ -126,7 +126,7 @@ class FakeDesk:
                 self.passed = response == CODE
                 return StepUpPassed() if self.passed else StepUpFailed()
             case UnlockCard(card) if not self.passed:
-                return StepUpStarted(Challenge("1", card, "the app", NOW))
+                return StepUpStarted(Challenge("1", card, "app", NOW))
             case LockCard(card) | UnlockCard(card):
                 locked = isinstance(action, LockCard)
                 self.cards = tuple(replace(c, locked=locked) if c.id == card else c for c in self.cards)
@@ -146,11 +146,21 @@ class FakeDesk:
         if not self.delivered:
             return failed("not_delivered")
         if self.open.step_up_required and not self.passed:
-            return StepUpStarted(Challenge("1", proposal, "the app", NOW))
+            return StepUpStarted(Challenge("1", proposal, "app", NOW))
         if outcome is not TransferState.FAILED:
             self.moved.append(self.open.order)
+            self.accounts = tuple(_after(account, self.open.order) for account in self.accounts)
         self.open = None
         return TransferSettled(TransferReceipt(proposal, outcome, reference="R1"))
+
+
+def _after(account: Account, order: TransferOrder) -> Account:
+    """The account when an order that goes out today has gone out."""
+    by = order.amount.minor * ((order.to_account == account.id) - (order.source == account.id))
+    if not by or (order.on is not None and order.on > NOW.date()):
+        return account
+    held = replace(account.balance, minor=account.balance.minor + by)
+    return replace(account, balance=held, available=held)
 
 
 def failed(code: str, action: Action | None = None) -> ActionFailed:

@@ -4,9 +4,13 @@
 """
 
 import time
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
+
+import yaml
 
 from deploy.bench.cases.conversations import Turn, WrittenCall
 from deploy.bench.cases.differences import differences
@@ -43,6 +47,8 @@ from services.payees import PayeeIndex
 from services.response import speak
 from tests.fakes.desk import NOW, FakeDesk, failed
 
+OTHERS: Final = Path("tests/data/customers")
+"""Customers of other banks than the demo's."""
 MAX_STEPS: Final = 8
 """Decisions within one turn."""
 
@@ -67,6 +73,11 @@ class PlayTally:
     spoken: list[str] = field(default_factory=list)
 
 
+def _others() -> Iterator[DemoCustomer]:
+    for path in sorted(OTHERS.glob("*.yaml")):
+        yield DemoCustomer.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+
+
 class ConversationPlayer:
     """Plays one customer's conversations; `crowd` payees more are put into the book."""
 
@@ -80,8 +91,8 @@ class ConversationPlayer:
 
     @classmethod
     def of(cls, customer: str, crowd: tuple[Payee, ...] = ()) -> "ConversationPlayer":
-        """The player of a demo customer by id. Raises StopIteration for an unknown one."""
-        return cls(next(c for c in demo_customers() if c.customer == customer), crowd)
+        """The player of a demo customer, or another bank's, by id. Raises StopIteration for an unknown one."""
+        return cls(next(c for c in (*demo_customers(), *_others()) if c.customer == customer), crowd)
 
     def play(self, conversation: WrittenCall, played: PlayTally) -> None:
         """Play one call, and note what did not come out as written."""

@@ -153,12 +153,12 @@ def every_but(said: Said, found: Understood) -> Understood | None:
     first = next((edge for at in range(len(units.words)) for edge in marks.scan(units.words, at)), None)
     kept, end = _named_from(said, first.end) if first is not None else ([], 0)
     due = [bill.id for bill in _due(said, "") if bill.id not in kept]
-    if first is None or not kept or not due or len(due) > _MOST_BILLS:
+    if first is None or not kept or not due:
         return None
     begin, stop = units.starts[first.start], units.ends[end - 1]
     plain = said.text[:begin] + said.rules.accounts.all_bills.ljust(stop - begin) + said.text[stop:]
     order = said_in(said.again(plain), said.text)
-    if _EVERY not in (order.rule or "") or order.slots.amount is not None:
+    if _EVERY not in (order.rule or "") or order.slots.amount is not None or len(due) > _MOST_BILLS:
         bills = replace(found, slots=replace(found.slots, bill=None), missing=(SlotName.BILL,), then=None)
         return bills if found.intent is Intent.BILL_PAYMENT else None
     paid = _each(said, replace(order, then=None), due)

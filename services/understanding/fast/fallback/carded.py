@@ -4,13 +4,15 @@ Only where one card of the caller's own is named, or none but "the card", and no
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
-from schemas.ids import CardId, RuleId
+from schemas.ids import BillId, CardId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.fast.asides.reasons import PARTS
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.loose import commanded
+from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.vocabulary import Noun
 
@@ -61,6 +63,21 @@ def of_a_card(intent: Intent, cards: Mapping[str, Slot[CardId]], route: Route, r
     """What is to be done to the one card that was named; where none was, which one stays to be asked."""
     slots, missing = Slots(card=next(iter(cards.values()), None)), () if cards else (SlotName.CARD,)
     return Understood(intent, slots, missing=missing, route=route, confidence=SURE, rule=rule)
+
+
+def with_its_own(hearing: Hearing, intent: Intent | None, slots: Slots) -> Slots:
+    """The slots with the one card, or bill, of the caller's that is named beside a guess at what is wanted of it."""
+    if intent in CARDS:
+        cards = own_cards(hearing) or {}
+        return replace(slots, card=next(iter(cards.values()))) if len(cards) == 1 else slots
+    if intent is not Intent.BILL_PAYMENT:
+        return slots
+    nouns, words = hearing.nouns, hearing.reading.words
+    named = {noun.id: edge for edge in nouns.trie.edges(words) if (noun := nouns.nouns[edge.symbol]).kind == "bill"}
+    if len(named) != 1 or None in named:
+        return slots
+    ((id_, edge),) = named.items()
+    return replace(slots, bill=Slot(BillId(str(id_)), hearing.said(edge.start, edge.end, RULE)), payee=None)
 
 
 def _of_another(hearing: Hearing, at: int) -> bool:

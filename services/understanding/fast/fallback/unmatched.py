@@ -13,7 +13,7 @@ from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
 from services.understanding.fast.fallback.alarmed import alarmed, only_asks
 from services.understanding.fast.fallback.asked import asked
-from services.understanding.fast.fallback.carded import carded
+from services.understanding.fast.fallback.carded import carded, with_its_own
 from services.understanding.fast.fallback.partings import holding, parting, person_offered
 from services.understanding.fast.fallback.routing import route_unmatched
 from services.understanding.fast.fallback.tails import ends_in_order
@@ -92,6 +92,7 @@ class Unmatched:
                 (intent, slots), route = offer, Route.EXTRACT
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
+        slots = with_its_own(hearing, intent, slots)
         objects = self._consent.objects(hearing.reading.units) or against(hearing)
         if intent is None and orders and (objects or self._other(hearing, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route

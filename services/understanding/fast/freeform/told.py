@@ -251,7 +251,9 @@ def _all_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
         if edge is None or verb or at in reading.taken:
             at += 1
             continue
-        part, noun = _part(hearing, edge.start, edge.end), nouns.nouns[edge.symbol]
+        noun, accounts = nouns.nouns[edge.symbol], hearing.grammar.accounts
+        into = not accounts.spaced and accounts.onto.scan(reading.words, edge.end)
+        part = "target" if into else _part(hearing, edge.start, edge.end)
         if noun.id is not None:
             yield part, edge, noun.id
         at = edge.end

@@ -117,6 +117,7 @@ class Accounts:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
+    in_all: Trie
     so_many: frozenset[str]
     last_one: Trie
     enough: frozenset[str]

@@ -43,6 +43,7 @@ class AccountsFile(RuleFile):
     joined: tuple[str, ...] = ()  # between two bills that are both meant
     in_a_row: str = ""  # a pattern: what is between several payees
     shared: tuple[str, ...] = ()  # those who are named have it together
+    in_all: tuple[str, ...] = ()  # the sum of what is asked about
     so_many: frozenset[str] = frozenset()  # beside a number of entries that are asked for
     last_one: tuple[str, ...] = ()  # but one of them
     enough: frozenset[str] = frozenset()  # a balance is asked for because of what it is to pay

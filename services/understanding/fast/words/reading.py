@@ -1,18 +1,18 @@
 """An utterance as a lattice: words, phrases, typed spans, the payee, the caller's nouns, and unknown names."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from schemas.intent import Annotation, Context
 from schemas.payee import MatchOutcome
 from schemas.span import SpanKind
-from services.understanding.fast.patterns.lattice import Edge, Lattice, Trie
+from services.understanding.fast.patterns.lattice import FILLER, Edge, Lattice, Step, Trie
 from services.understanding.fast.patterns.units import Units, in_nouns
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.lexicon import OTHER
 from services.understanding.fast.words.numbered import numbered
-from services.understanding.fast.words.vocabulary import billed, vocabulary
+from services.understanding.fast.words.vocabulary import CallerNouns, billed, vocabulary
 
 _TYPED: Final = {
     SpanKind.MONEY: ("money", "amount"),
@@ -26,7 +26,7 @@ _TYPED: Final = {
 _NOUN_RANK: Final = {"account": 0, "bill": 0, "card": 1}
 _SPAN_RANK, _WEAK_RANK, _PAYEE_RANK, _OTHER_RANK = 0, 3, 3, 4
 _MAX_NAME: Final = 8
-"""Characters of an unknown name in a script without spaces."""
+"""Characters of an unknown name in a script without spaces; words of an own thing's name in one with them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,40 +72,64 @@ def read(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLatt
 
 
 def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> UtteranceLattice:
-    """Slips of the keyboard are mended outside typed tokens only."""
-    units = grammar.units(heard.transcript.text)
+    units, nouns = grammar.units(heard.transcript.text), vocabulary(grammar, context)
     typed, taken, within = _typed(grammar, heard, context, units)
-    words = tuple(unit if i in taken else grammar.typos.correct(unit) or unit for i, unit in enumerate(units.words))
-    nouns = vocabulary(grammar, context)
+    words = _spelled(grammar, nouns, units.words, taken)
     named = nouns.trie.rows(words)
     offered = _offered(grammar, context)
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
+    told = _told(grammar, heard, context, units)
 
-    told: dict[int, list[Edge]] = {}
-    for edge, noun in numbered(grammar, heard, context, units):
-        rank = _NOUN_RANK[noun.kind] if edge.end == edge.start + 1 else _SPAN_RANK
-        told.setdefault(edge.start, []).append(edge._replace(rank=rank, value=noun))
-    billers = {at for at, edges in typed.items() if any(e.symbol == grammar.symbols["biller"] for e in edges)}
+    def steps(at: int) -> list[Step]:
+        """Phrases from there on; what is a thing of the caller's says something: "the pet one", of an insurance."""
+        found = grammar.trie.steps(words, at)
+        return [(end, tuple(s for s in read if s != FILLER)) for end, read in found] if named[at] else found
 
     def scan(at: int) -> list[Edge]:
         edges = grammar.endings.edges(words, at) if grammar.endings is not None else []
         edges.extend(typed.get(at, ()))
         edges.extend(told.get(at, ()))
-        for edge in named[at]:
-            noun = nouns.nouns[edge.symbol]
-            if noun.id is None and at in billers:  # the company is a payee whose bill the caller has
-                continue
-            weak = edge.end == at + 1 and words[at] in grammar.words.weak_nouns
-            rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
-            edges.append(Edge(at, edge.end, grammar.symbols[noun.kind], rank, noun))
+        edges.extend(_owned(grammar, nouns, words, named[at], typed.get(at, ())))
         if offered is not None:
             edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
         return edges
 
     rows = {id(nouns.trie): (nouns.trie, named)}
-    lattice = Lattice(len(words), partial(grammar.trie.steps, words), scan)
+    lattice = Lattice(len(words), steps, scan)
     return UtteranceLattice(units, words, lattice, taken, within, _rows=rows)
+
+
+def _spelled(grammar: Grammar, nouns: CallerNouns, words: tuple[str, ...], taken: frozenset[int]) -> tuple[str, ...]:
+    """The words with slips of the keyboard mended, outside typed tokens and names of the caller's things."""
+    known = (i in taken or word in nouns.units for i, word in enumerate(words))
+    return tuple(
+        word if right else grammar.typos.correct(word) or word for right, word in zip(known, words, strict=True)
+    )
+
+
+def _told(grammar: Grammar, heard: Annotation, context: Context, units: Units) -> dict[int, list[Edge]]:
+    """Things that are told by their last digits."""
+    told: dict[int, list[Edge]] = {}
+    for edge, noun in numbered(grammar, heard, context, units):
+        rank = _NOUN_RANK[noun.kind] if edge.end == edge.start + 1 else _SPAN_RANK
+        told.setdefault(edge.start, []).append(edge._replace(rank=rank, value=noun))
+    return told
+
+
+def _owned(
+    grammar: Grammar, nouns: CallerNouns, words: tuple[str, ...], named: Iterable[Edge], typed: Iterable[Edge]
+) -> Iterator[Edge]:
+    """The caller's things by their names."""
+    biller = grammar.symbols["biller"]
+    billing = any(edge.symbol == biller for edge in typed)
+    for edge in named:
+        noun = nouns.nouns[edge.symbol]
+        if noun.id is None and billing:  # the company is a payee whose bill the caller has
+            continue
+        weak = noun.in_part or (edge.end == edge.start + 1 and words[edge.start] in grammar.words.weak_nouns)
+        rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
+        yield Edge(edge.start, edge.end, grammar.symbols[noun.kind], rank, noun)
 
 
 def _offered(grammar: Grammar, context: Context) -> Trie | None:
@@ -125,13 +149,16 @@ def _typed(
     edges: dict[int, list[Edge]] = {}
     taken: set[int] = set()
     within: set[int] = set()
+    own = vocabulary(grammar, context).trie
     for span in heard.spans:
         place = units.covering(span.start, span.end)
         if place is None:
             continue
         begin, end = place
         after = end < len(units.words) and grammar.phrases.counted.scan(units.words, end)
-        before = units.words[begin:end] == grammar.words.one and _one_of(grammar, heard, units, begin)
+        before = units.words[begin:end] == grammar.words.one and (
+            own.ends(units.words, begin, _MAX_NAME) or _one_of(grammar, heard, units, begin)
+        )
         if span.kind is SpanKind.NUMBER and (after or before):  # "one transfer", "two accounts", "the electric one"
             edges.setdefault(begin, []).append(Edge(begin, end, grammar.symbols["number"], _SPAN_RANK, span))
             continue
@@ -176,6 +203,8 @@ def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozens
         allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
         return [at + 1] if allowed else []
     ends: list[int] = []
+    if words[at] == "ー":  # within a word: スーパーさにー
+        return ends
     for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
         if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.begins(words, end - 1):
             break

@@ -1,5 +1,6 @@
 """The caller's own nouns: which words mean which account, card or bill, and which mean one they do not have."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -8,6 +9,7 @@ from schemas.intent import Context
 from schemas.payee import PayeeMatch
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.called import called_in_part, said_behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +19,8 @@ class Noun:
     kind: str
     id: str | None
     owned: int = 0
+    in_part: bool = False
+    """Whether it is but a part of the thing's name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,8 @@ class CallerNouns:
 
     trie: Trie
     nouns: tuple[Noun, ...]
+    units: frozenset[str]
+    """Every unit of their names: none of them is a slip of the keyboard."""
 
     def bills(self, words: tuple[str, ...], begin: int) -> frozenset[str]:
         """The ids of the bills that are named from a unit on."""
@@ -40,25 +46,42 @@ class _Thing(NamedTuple):
 @lru_cache(maxsize=256)
 def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...]) -> CallerNouns:
     words: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    parts: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     for kind, things in kinds:
         names = {thing.id: grammar.units(thing.name).words for thing in things}
         for phrases in getattr(grammar.nouns, kind + "s").values():
             spoken = [grammar.units(phrase).words for phrase in phrases]
-            owners = {owner for owner, name in names.items() if any(_within(phrase, name) for phrase in spoken)}
-            for phrase in spoken:
-                words.setdefault((kind, phrase), set()).update(owners)
+            owners = {owner for owner, name in names.items() if any(_is(grammar, kind, name, said) for said in spoken)}
+            for phrase in spoken:  # whose name holds the very word is meant before what is of its kind
+                bearers = {owner for owner, name in names.items() if _within(phrase, name)}
+                for said in said_behind(grammar, kind, phrase):
+                    words.setdefault((kind, said), set()).update(bearers or owners)
         for brand in grammar.nouns.brands if kind == "bill" else ():  # a company's name never means another company
             spoken_brand = grammar.units(brand).words
             words[kind, spoken_brand] = {owner for owner, name in names.items() if _within(spoken_brand, name)}
-        for owner, name in names.items():
-            if name:
-                words[kind, name] = {owner}
+        for called, owner in _called(grammar, kind, things):
+            parts.setdefault((kind, called), set()).add(owner)
+        words |= {(kind, name): {owner} for owner, name in names.items() if name}
+    parts = {key: owners for key, owners in parts.items() if not words.get(key)}
     trie = Trie()
     nouns: list[Noun] = []
-    for (kind, phrase), ids in words.items():
+    for (kind, phrase), ids in (words | parts).items():
         trie.add(phrase, len(nouns))
-        nouns.append(Noun(kind, next(iter(ids)) if len(ids) == 1 else None, len(ids)))
-    return CallerNouns(trie, tuple(nouns))
+        nouns.append(Noun(kind, next(iter(ids)) if len(ids) == 1 else None, len(ids), in_part=(kind, phrase) in parts))
+    units = frozenset(unit for _, things in kinds for thing in things for unit in grammar.units(thing.name).words)
+    return CallerNouns(trie, tuple(nouns), units)
+
+
+def _called(grammar: Grammar, kind: str, things: tuple[_Thing, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    yield from ((called, thing.id) for thing in things for called in called_in_part(grammar, kind, thing.name))
+
+
+def _is(grammar: Grammar, kind: str, name: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    """Whether a name tells that it is what a phrase means; a bill's has to end in it: car insurance is no car."""
+    generic = {grammar.units(word).words for word in grammar.nouns.generic.get(kind, ())}
+    size = len(phrase)
+    places = (at + size for at in range(len(name) - size + 1) if name[at : at + size] == phrase)
+    return any(kind != "bill" or end == len(name) or name[end:] in generic for end in places)
 
 
 def _within(phrase: tuple[str, ...], name: tuple[str, ...]) -> bool:
