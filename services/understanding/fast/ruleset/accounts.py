@@ -123,6 +123,7 @@ class Accounts:
     all_bills: str
     by_card: Trie
     all_but: Trie
+    excepted: Trie
     deeds: frozenset[str]
     hanging: Trie
     put_off: Trie
@@ -136,6 +137,7 @@ class Accounts:
     emptying: Trie
     keeping: Trie
     moving: str
+    halves: Trie
     shared_out: Trie
     notes: Trie
     recurring: Trie
