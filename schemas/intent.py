@@ -81,6 +81,7 @@ class Topic(StrEnum):
     """What an order or a question is about that is no value; a template may give others, which only replies name."""
 
     EXACT = "exact"  # an amount told by what only the caller knows
+    SPLIT = "split"  # one sum in several parts
     NOTE = "note"
     REPEATED = "repeated"
     CONDITIONAL = "conditional"

@@ -41,7 +41,7 @@ _OPEN: Final = frozenset(
     }
 )
 """What a stranger may want: nothing that is about anybody."""
-_PERSON: Final = frozenset({"offer.human", "offer.person"})
+_PERSON: Final = frozenset({"offer.human", "offer.person", "offer.person_for_it"})
 """Offers that need to know nothing about a caller."""
 _RECORD_S: Final = 1.0
 """So long the database has for a turn's record: what comes next waits for it."""

@@ -105,7 +105,7 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     candidates = task.payee_candidates
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        return ask(memory, cleared, reply("ask.payee_unknown", heard=task.payee_heard))
+        return ask(memory, cleared, reply("ask.payee_unknown", heard=dialogue_rules().echo(task.payee_heard)))
     question = Asking(task, SlotName.PAYEE, tuple(candidates))
     banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
     if banks:
@@ -227,8 +227,16 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
         said = reply("problem.repeated") if not more and dialogue_rules().repeats(first) else said
         hangs = dialogue_rules().conditional(task.unread)
         said = both(reply("problem.conditional"), reply("ask.without_it", heard=first)) if hangs else said
-        return DialogueState(Offering(replace(task, unread=()), said), memory), Clarify(said)
+        return DialogueState(Offering(struck(task, facts), said), memory), Clarify(said)
     return None
+
+
+def struck(task: Task, facts: Facts) -> Task:
+    """The order without the words that were not read; where these name an account, it is asked where it comes from."""
+    names = [account.name.casefold() for account in facts.profile.accounts if account.id != task.target]
+    told = " ".join(task.unread)
+    named = task.source is None and any(name in told.casefold() for name in names)
+    return replace(task, unread=(), account_heard=told if named else task.account_heard)
 
 
 def _propose(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -7,7 +7,7 @@ from typing import Final
 from schemas.decision import Answer, Clarify, Refuse, Reply
 from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Route, Slots, Topic, Understood
-from services.dialogue.advance import advance
+from services.dialogue.advance import advance, struck
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -124,13 +124,13 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, unread=())
     if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
+    if task.intent is Intent.CARD_UNLOCK and task.card is None:
+        task = replace(task, card=only_card(facts, locked=True))
     offer = offer_of(task, facts)
-    if task.intent is Intent.CARD_UNLOCK and task.card is None and only_card(facts, locked=True) is not None:
-        offer = both(reply("card.locked"), offer)
     hangs = dialogue_rules().conditional(task.unread)
     if hangs or (_whole(task) and not dialogue_rules().only_endings(task.unread)):  # one question, not two in turn
         missed = reply("problem.conditional" if hangs else "offer.missed_some")
-        task, offer = replace(task, unread=()), both(missed, offer)
+        task, offer = struck(task, facts), both(missed, offer)
     return state.at(Offering(task, offer)), Clarify(offer)
 
 
@@ -154,7 +154,7 @@ def _whole(task: Task) -> bool:
 def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     """What of it can't be done, and that more follows; a condition that is unread is told where it is asked about."""
     about, pieces = heard.slots.about, [each.surface for each in heard.unread]
-    if about == Topic.EXACT or (about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)):
+    if about in {Topic.EXACT, Topic.SPLIT} or (about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)):
         yield reply(f"problem.{about}")
     if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
         yield reply("offer.missed_some")

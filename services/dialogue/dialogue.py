@@ -105,7 +105,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         confirming=state.task is not None or isinstance(at, SteppingUp),
         day=at.task.date_heard if isinstance(at, Asking) and at.slot is SlotName.DATE else "",
         choices=len(state.choices),
-        offered=marks(facts, state.choices) if state.asked is SlotName.PAYEE else (),
+        offered=marks(facts, state.choices) if state.asked in {SlotName.PAYEE, SlotName.CARD} else (),
         code=isinstance(at, SteppingUp),
         recent=recent.intent if recent is not None and terms.awaited is Awaited.NOTHING else None,
         recent_bill=recent.bill if recent is not None and terms.awaited is Awaited.NOTHING else None,

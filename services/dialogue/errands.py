@@ -64,10 +64,8 @@ def offer_of(task: Task, facts: Facts) -> Reply:
 def _offer_plainly(task: Task, facts: Facts) -> Reply:
     """Whether anything else is wanted; of a card to be stopped, which."""
     lost = card(facts, task.card)
-    if task.intent is Intent.CARD_LOCK and lost is not None:
-        return reply("offer.card_lock_it", card=card_name(facts, lost))
-    if task.intent is Intent.CARD_UNLOCK and lost is not None:
-        return reply("offer.card_unlock_it", card=card_name(facts, lost))
+    if task.intent in {Intent.CARD_LOCK, Intent.CARD_UNLOCK} and lost is not None:
+        return reply(f"offer.{task.intent.value}_it", card=card_name(facts, lost))
     return reply(f"offer.{task.intent.value}")
 
 

@@ -39,7 +39,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     if named(heard, dialogue_rules().of_all):
         state = _all_changed(state, heard)
-    return _of_one_that_waits(state, task, heard, facts) or _changed(state, task, heard, facts)
+    step = _of_one_that_waits(state, task, heard, facts) or _told_by_another(state, task, heard, facts)
+    return step or _changed(state, task, heard, facts)
 
 
 def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
@@ -127,6 +128,22 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     return advance(memory, changed, facts)
+
+
+def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """The order to the one other payee of that name, "the other will"; or that nobody knows what half would be."""
+    portion, slots = heard.slots.portion, heard.slots
+    unknown = task.intent is Intent.TRANSFER_MONEY and not (task.amounts or slots.amount)
+    if unknown and portion is not None and portion.value in BY_HOW_MUCH:
+        return and_again(state, "problem.exact", facts)
+    if not named(heard, dialogue_rules().other_named):
+        return None
+    had = facts.payees.get(task.payee) if task.payee is not None else None
+    names = {*had.name.casefold().split()} if had is not None else set()
+    meant = {each.id for each in heard.payees.candidates} if heard.payees is not None else facts.payees.keys()
+    so_called = (p.id for p in facts.payees.values() if names.intersection(p.name.casefold().split()))
+    others = [each for each in so_called if each in meant and each != task.payee]
+    return advance(state.memory, chosen_payee(task, others[0]), facts) if len(others) == 1 else None
 
 
 def _all_changed(state: DialogueState, heard: Understood) -> DialogueState:

@@ -45,8 +45,9 @@ from services.understanding.correction.superseded import superseded
 from services.understanding.correction.swapped import swapped
 from services.understanding.offers.behind_talk import behind_talk
 from services.understanding.offers.led_up import led_up, needed_by
-from services.understanding.offers.mentioned import mentioned
+from services.understanding.offers.mentioned import mentioned, of_an_account
 from services.understanding.offers.offered import offered
+from services.understanding.offers.paid_from import paid_from
 from services.understanding.offers.proposed import proposed
 
 _Reader: TypeAlias = Callable[[Said, Understood], Understood | None]
@@ -106,6 +107,7 @@ _LOOKS: Final = (
     _Look(_THEN, afterthought),
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
+    _Look(_ELSE, paid_from),
     _Look(_ELSE, proposed),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),
@@ -126,10 +128,11 @@ _LOOKS: Final = (
     _Look(_THEN, asked_alike),
     _Look(_THEN, paid_before),
     _Look(_THEN, days_of_each),
-    # An order that is only spoken of, or to whoever sends the caller a bill.
+    # An order that is only spoken of, or to whoever sends the caller a bill; an own account beside what is offered.
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
+    _Look(_THEN, of_an_account),
 )
 
 

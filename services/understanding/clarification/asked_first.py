@@ -7,7 +7,7 @@ order said before it as it is: "send ann thirty dollars, and is there a fee".
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from schemas.ids import BillId
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
@@ -29,6 +29,8 @@ _GOING_ON: Final = str.maketrans("ただ", "てで")
 _PRONOUN: Final = "pronoun"
 _OF_IT: Final = ".that_asked"
 """In the rules of what is ordered of the bill that was asked about."""
+_OF_THAT: Final = ".of_that@"
+"""In that of what is ordered of an account's money."""
 _OPEN: Final = MONEY_MOVING | READING | {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
 """What an utterance may have been taken for that holds an order and a question."""
 
@@ -135,18 +137,22 @@ def _parts(said: Said) -> list[tuple[int, int]]:
 
 
 def then_paid(said: Said, found: Understood) -> Understood | None:
-    """What is asked about a bill, and the order behind it to pay that one; None where none is ordered."""
-    bill, rules, context, units = found.slots.bill, said.rules, said.context, said.units
-    read = found.then is not None and (found.then.intent is not Intent.BILL_PAYMENT or found.then.slots.bill)
-    if not rules.spaced or not context.idle or found.intent is not Intent.BILL_INQUIRY or bill is None or read:
+    """What is asked about a bill, or an account, and the order behind it to pay that one, or of what is in it."""
+    slots, then, units = found.slots, found.then, said.units
+    kinds: dict[Intent | None, Slot[Any] | None]
+    kinds = {Intent.BILL_INQUIRY: slots.bill, Intent.BALANCE_INQUIRY: slots.account}
+    about = kinds.get(found.intent)
+    read = then is not None and (then.intent not in {Intent.BILL_PAYMENT, Intent.QNA} or then.slots.bill)
+    if not said.rules.spaced or not said.context.idle or about is None or read:
         return None
-    joins = [at for at, start in enumerate(units.starts) if start >= bill.evidence.end and _joins(said, at)]
-    behind = replace(context, recent=Intent.BILL_INQUIRY, recent_bill=bill.value)
+    joins = [at for at, start in enumerate(units.starts) if start >= about.evidence.end and _joins(said, at)]
+    behind = replace(said.context, recent=found.intent, recent_bill=slots.bill.value if slots.bill else None)
+    its, name = (_OF_IT, "bill") if slots.bill is not None else (_OF_THAT, "source")
     for at in joins[:MAX_CUTS]:
         order = said.look(units.starts[at], len(said.text), behind)
-        of_it = order.slots.bill is None and _OF_IT in (order.rule or "")
-        if order.intent is Intent.BILL_PAYMENT and order.route is Route.FAST and of_it and not order.then:
-            return replace(found, then=replace(order, slots=replace(order.slots, bill=bill)))
+        of_it = getattr(order.slots, name) is None and its in (order.rule or "") and order.intent in MONEY_MOVING
+        if of_it and order.route is Route.FAST and not order.then:
+            return replace(found, then=replace(order, slots=replace(order.slots, **{name: about})))
     return None
 
 

@@ -66,8 +66,8 @@ def _conditional(said: Mentions, found: Understood) -> bool:
         return True
     if not said.context.idle or said.repairs():
         return False
-    reading, first = said.reading, min(said.reading.taken, default=len(said.reading.words))
-    return "conditional" in vetoes_met(said, first, len(reading.words))
+    words, first = said.reading.words, min(said.reading.taken, default=len(said.reading.words))
+    return bool(said.grammar.accounts.hanging.scan(words, 0)) or "conditional" in vetoes_met(said, first, len(words))
 
 
 def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:

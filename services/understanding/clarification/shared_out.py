@@ -1,33 +1,65 @@
-"""One sum that several are to share: nobody divides it for the caller, who is asked how much each of them gets."""
+"""One sum that several are to share, or in halves: nobody divides it for the caller, who is asked for each amount."""
 
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
 
+from schemas.ids import AccountId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from services.understanding.correction.in_a_row import in_a_row
+from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
+from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _ABOUT: Final = frozenset({None, Intent.TRANSFER_MONEY})
+_TWO: Final = 2
+_MOST: Final = 4
+"""Orders that are made of one, at most."""
 
 
 def shared_out(said: Said, found: Understood) -> Understood | None:
-    """An order of which neither the sum nor the payee is taken; None where not several share one."""
+    """The orders of which no sum is taken; None where not several share one."""
     rules, text, words = said.rules, said.text, said.units.words
     if not said.context.idle or found.intent not in _ABOUT or found.vetoes:
         return None
+    topic: Slot[str] = Slot(Topic.SPLIT, said.heard.whole(rules.accounts.rule("shared_out")))
+    if len([*rules.accounts.halves.edges(words)]) >= _TWO and (orders := [*_orders(said, found, topic)][:_MOST]):
+        return one_after_another(orders)
     if not rules.accounts.shared_out.holds(words):
         return None
     named = Mentions.of_all(said).everyone
     if not any(_joined(rules, text, each) for each, _ in named):  # "we split it, send dave twenty"
         return None
-    rule = rules.accounts.rule("shared_out")
-    return unmeasured(Slot(Topic.EXACT, said.heard.whole(rule)))
+    orders = [*_orders(said, found, topic)][:_MOST] if rules.spaced else []
+    return one_after_another(orders) if orders else unmeasured(replace(topic, value=Topic.EXACT))
 
 
 def unmeasured(topic: Slot[str]) -> Understood:
     """An order of which nothing is known but that nobody can tell its amount."""
     lacks = (SlotName.AMOUNT, SlotName.PAYEE)
     return Understood(Intent.TRANSFER_MONEY, Slots(topic=topic), lacks, Route.FAST, 1.0, topic.evidence.rule)
+
+
+def _orders(said: Said, found: Understood, topic: Slot[str]) -> Iterator[Understood]:
+    """An order for each of several who get it, own accounts that do, or that pay; none where there is one."""
+    everyone = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
+    row = max([each for each in in_a_row(said) if each[1]], everyone, key=len)
+    several: dict[str, dict[Any, Slot[Any]]] = {"payee": {}, "target": {}, "source": {}}
+    several["payee"] = {ids[0]: Slot(ids[0], place, tuple(ids[1:])) for place, ids in row}
+    if not row and found.slots.payee is not None:
+        several["payee"] = {found.slots.payee.value: found.slots.payee}
+    for part, edge, account in own_accounts(said.hearing):
+        several[part][account] = Slot(AccountId(account), said.hearing.said(edge.start, edge.end, topic.evidence.rule))
+    one = {name: next(iter(each.values())) for name, each in several.items() if len(each) == 1}
+    name = next((name for name, each in several.items() if len(each) >= _TWO), "")
+    goes = {"payee", "target"} & {name, *one}
+    for at, each in enumerate(several[name].values() if name and goes else ()):
+        order = replace(unmeasured(topic), missing=(SlotName.AMOUNT,), payees=found.payees)
+        doubted = (SlotName.PAYEE,) if name == "payee" and each.readings else ()
+        given: dict[str, Any] = {**one, name: each, "topic": None if at else topic}
+        yield replace(order, slots=Slots(**given), doubted=doubted)
 
 
 def _joined(rules: Grammar, text: str, name: Evidence) -> bool:

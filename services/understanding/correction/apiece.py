@@ -7,9 +7,10 @@ from typing import Any, Final
 
 from schemas.banking import Bill
 from schemas.ids import BillId, PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Mention, Route, Slot, SlotName, Understood
+from schemas.intent import READING, Evidence, Intent, Mention, Route, Slot, SlotName, Understood
 from schemas.span import DateValue
 from services.understanding.correction.cuts import NEAR
+from services.understanding.correction.in_a_row import in_a_row
 from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
@@ -19,7 +20,9 @@ from services.understanding.fast.ruleset.accounts import Accounts
 
 _MORE: Final = 2
 """Values beside the first one, at most."""
-_MOST_BILLS: Final = 4
+_MOST_BILLS: Final = 8
+_MOST_EACH: Final = 6
+"""Those who get as much each, at most."""
 _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
 _EVERYTHING: Final = "everything"
@@ -63,7 +66,7 @@ def apiece(said: Said, found: Understood) -> Understood | None:
 
 
 def each_named(said: Said, found: Understood) -> Understood | None:
-    """As much to each of several of whom one may be one of two, 佐藤さんと妹に; None where not all stand in a row."""
+    """As much to each of several, "a tenner each to ann and bob", 佐藤さんと妹に; None where not all stand in a row."""
     named = _all_named(said) if _may_be_each(said, found) else []
     if not named:
         return None
@@ -79,13 +82,16 @@ def _may_be_each(said: Said, found: Understood) -> bool:
     """Whether as much is meant for each, and nobody has read it."""
     marks, words = said.rules.accounts, said.units.words
     read = found.intent not in _SENT or found.vetoes or found.then or found.sure
-    if said.rules.spaced or not said.context.idle or read:
+    if not said.context.idle or read:
         return False
     return not marks.shared.holds(words) and any(marks.apiece.scan(words, at) for at in range(len(words)))
 
 
 def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
     """Everyone who is named, in a row; nobody where each of them is clear, or there are too many."""
+    if said.rules.spaced:
+        row = in_a_row(said)
+        return row if 1 < len(row) <= _MOST_EACH else []
     named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
     between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
     joined = all(said.rules.patterns.joined_names.fullmatch(each) for each in between)
@@ -108,7 +114,11 @@ def _but_payee(order: Understood) -> tuple[Mention, ...]:
 
 
 def _to_one_of(order: Understood, told: Evidence, ids: Sequence[PayeeId]) -> Understood:
-    """The order for who is named, or for one of those, which is asked."""
+    """The order for who is named, or for one of those, which is asked; for somebody else where nobody is so called."""
+    if not ids:
+        unknown = Mention(SlotName.PAYEE, told)
+        slots = replace(order.slots, payee=None)
+        return replace(order, slots=slots, unresolved=(unknown,), missing=(SlotName.PAYEE,), payees=None)
     doubted = (SlotName.PAYEE,) if len(ids) > 1 else ()
     return replace(order, slots=replace(order.slots, payee=Slot(ids[0], told, tuple(ids[1:]))), doubted=doubted)
 
@@ -133,16 +143,25 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     context, rule = said.context, found.rule or ""
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
+    if found.then is not None and found.intent in READING:  # "tell me my balance and pay all my bills"
+        behind = every_bill(said, found.then)
+        return behind and replace(found, then=behind)
     of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
     every = (_EVERY in rule or _DUE_ALL in rule) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
     due, least = _due(said, rule), 1 if _DUE_ALL in rule else 2
     months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
-    left = found.unread or found.then or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
+    then = found.then if found.then is not None and found.then.intent in READING else None
+    left = (
+        found.unread
+        or found.then is not then
+        or not all(said.rules.accounts.elapsed.begins(month, 0) for month in months)
+    )
     if left or found.slots.amount or not least <= len(due) <= _MOST_BILLS:
         return None
-    return _each(said, found, [bill.id for bill in due])
+    each = _each(said, replace(found, then=None), [bill.id for bill in due])
+    return one_after_another([*_in_turn(each), then]) if then is not None else each
 
 
 def every_but(said: Said, found: Understood) -> Understood | None:
@@ -150,7 +169,8 @@ def every_but(said: Said, found: Understood) -> Understood | None:
     marks, units = said.rules.accounts.all_but, said.units
     if found.intent not in _OPEN or not said.context.idle or not marks.meets(units.words):
         return None
-    first = next((edge for at in range(len(units.words)) for edge in marks.scan(units.words, at)), None)
+    edges = [edge for at in range(len(units.words)) for edge in marks.scan(units.words, at)]
+    first = max(edges, key=lambda edge: (-edge.start, edge.end), default=None)
     kept, end = _named_from(said, first.end) if first is not None else ([], 0)
     due = [bill.id for bill in _due(said, "") if bill.id not in kept]
     if first is None or not kept or not due:

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from schemas.ids import CardId
 from schemas.intent import Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, CARD, RULE, of_a_card
 from services.understanding.fast.ruleset.meanings import CARDS
@@ -31,7 +32,7 @@ def spared(said: Said, found: Understood) -> Understood | None:
         return None
     mentions = [*_mentions(said)]
     named = {each.card for each in mentions if each.card is not None}
-    owned = [card.id for card in said.context.cards]
+    owned: list[str] = [card.id for card in said.context.cards]
     if not named or not named <= set(owned):
         return None
     left = [each for each in mentions if _left(said, each)]
@@ -40,10 +41,28 @@ def spared(said: Said, found: Understood) -> Understood | None:
     out = {each.card for each in left if each.card is not None}
     if not out:
         return None  # the other one is, of which nothing else is said
-    wanted = (named - out) or (set(owned) - out if _another(said, mentions) else set())
+    wanted: set[str] = (named - out) or (set(owned) - out if _another(said, mentions) else set())
     if len(wanted) == 1:
         return _offered(said, meant, wanted.pop(), mentions)
-    return Understood(None, payees=found.payees) if not wanted else None
+    return _all_but(said, meant, wanted) if wanted else Understood(None, payees=found.payees)
+
+
+def _all_but(said: Said, meant: Understood, wanted: set[str]) -> Understood:
+    """Those that are open, one after the other, where all are meant but what is left alone; else which is asked."""
+    if meant.intent is not Intent.CARD_LOCK or not _several(said):
+        return of_a_card(meant.intent or Intent.CARD_LOCK, {}, Route.FAST, RULE)
+    told = said.heard.whole(RULE)
+    open_to = [card.id for card in said.context.cards if card.id in wanted and not card.locked] or [
+        *map(CardId, wanted)
+    ]
+    return one_after_another(
+        [of_a_card(meant.intent, {each: Slot(CardId(each), told)}, Route.FAST, RULE) for each in open_to]
+    )
+
+
+def _several(said: Said) -> bool:
+    """Whether more than one is spoken of."""
+    return said.rules.accounts.every.holds(said.units.words) or not CALLED.isdisjoint({*said.units.words} - {CARD})
 
 
 def _of_cards(said: Said, found: Understood) -> Understood | None:
@@ -107,4 +126,6 @@ def _another(said: Said, mentions: list[_Mention]) -> bool:
         return True
     units = said.units
     places = (units.starts[at] for at, word in enumerate(units.words) if word in CALLED)
-    return said.rules.spaced and any(not any(m.start <= at < m.end for m in mentions) for at in places)
+    return said.rules.spaced and (
+        _several(said) or any(not any(m.start <= at < m.end for m in mentions) for at in places)
+    )

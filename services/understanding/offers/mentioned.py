@@ -7,12 +7,15 @@ without a verb behind a refusal of nothing: "don't send it, fifty dollars to emi
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Intent, Route, Understood
+from schemas.intent import MONEY_MOVING, Intent, Mention, Route, SlotName, Understood
+from schemas.span import overlap
 from services.understanding.correction.merging import values
 from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.loose import commanded
+from services.understanding.fast.freeform.told import RULE
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.reading import UtteranceLattice
+from services.understanding.fast.words.vocabulary import owned
 
 _SURE: Final = 0.5
 
@@ -31,6 +34,21 @@ def mentioned(said: Said, found: Understood) -> Understood | None:
     hearing = said.hearing
     spoken_of = _spoken_of(hearing) and not commanded(hearing)
     return replace(found, route=Route.CLARIFY, confidence=_SURE) if spoken_of or _of_a_thing(hearing) else None
+
+
+def of_an_account(said: Said, found: Understood) -> Understood | None:
+    """An order that is but offered, with an own account that has no place in it: where it comes from is asked then."""
+    slots, hearing = found.slots, said.hearing
+    offered = found.intent in MONEY_MOVING and found.route is not Route.FAST and said.rules.spaced
+    if not offered or not said.context.idle or slots.source is not None or found.unresolved:
+        return None
+    own = owned(hearing.nouns, hearing.reading.words, len(hearing.reading.words)).get("account", {})
+    places = [
+        hearing.said(*place, RULE) for id_, place in own.items() if slots.target is None or id_ != slots.target.value
+    ]
+    read = [*found.unread, *(slot.evidence for slot in values(slots).values())]
+    named = tuple(Mention(SlotName.SOURCE, each) for each in places if not any(overlap(each, one) for one in read))
+    return replace(found, unresolved=named[:1]) if named else None
 
 
 def _refused(hearing: Hearing, found: Understood) -> Understood | None:

@@ -25,7 +25,7 @@ from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import Leftover, settled, unmatched
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES, LearnedReader
-from services.understanding.offers.offered import hindered
+from services.understanding.offers.offered import beside_others, hindered
 
 _SURE: Final = 0.5
 _OPEN: Final = frozenset({None, Intent.QNA})
@@ -71,7 +71,7 @@ def proposed(said: Said, found: Understood) -> Understood | None:
     if intent in MONEY_MOVING:
         span = ClauseSpan.whole(hearing)
         order = None if hindering(span) else _order(span, meant)
-        return order and _dated(hearing, settled(hearing, order, Leftover()))
+        return order and beside_others(said, _dated(hearing, settled(hearing, order, Leftover())))
     meant = replace(meant, slots=_own(hearing, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
@@ -142,7 +142,7 @@ def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
         match = named(span)
         if match is not None and match.choice is not None:
             slots = replace(slots, payee=Slot(match.choice, Evidence.naming(match, TOLD)))
-    several = _several(heard.payees)
+    several = several_of(heard.payees)
     named_one = slots.payee or slots.source or slots.target or several
     order = replace(meant, slots=slots, payees=several)
     if several is not None and slots.payee is None and not span.grammar.spaced:  # which of them is asked next
@@ -150,7 +150,7 @@ def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
     return order if named_one else None
 
 
-def _several(match: PayeeMatch | None) -> PayeeMatch | None:
+def several_of(match: PayeeMatch | None) -> PayeeMatch | None:
     """The payees that may be meant; a name that is nobody's is asked for again."""
     return match if match is not None and match.outcome is not MatchOutcome.NOBODY else None
 
@@ -176,7 +176,7 @@ def _only(hearing: Hearing, kind: str) -> tuple[str, Evidence] | None:
     found: dict[str, Evidence] = {}
     for edge in nouns.trie.edges(words):
         noun = nouns.nouns[edge.symbol]
-        if noun.kind != kind or noun.id is None:
+        if noun.kind != kind or noun.id is None or hearing.excepted(edge.start):
             continue
         if edge.start and words[edge.start - 1] in hearing.grammar.words.others:
             return None

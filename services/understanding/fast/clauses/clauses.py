@@ -23,6 +23,8 @@ _INTRODUCES: Final = "introduces"
 _NAME: Final = 2
 """Words of a caller's own name, at most."""
 
+_EVERY: Final = ".bill_payment.every@"
+"""In the rule of a payment of all bills, which names none."""
 _AT_ONCE: Final = READING | {Intent.HUMAN_HANDOFF}
 
 
@@ -162,7 +164,8 @@ def _wanted(parts: list[Understood]) -> list[Understood]:
     """Without a payment that is only the reason to ask: "i have bills to pay, what is my balance"."""
     if not any(part.intent in READING for part in parts):
         return parts
-    return [part for part in parts if part.intent not in MONEY_MOVING or part.slots != Slots() or part.unresolved]
+    every = tuple(part for part in parts if _EVERY in (part.rule or ""))
+    return [p for p in parts if p.intent not in MONEY_MOVING or p.slots != Slots() or p.unresolved or p in every]
 
 
 def _told(parts: list[Understood]) -> Understood | None:

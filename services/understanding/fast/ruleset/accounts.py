@@ -124,6 +124,7 @@ class Accounts:
     all_bills: str
     by_card: Trie
     all_but: Trie
+    excepted: Trie
     deeds: frozenset[str]
     hanging: Trie
     put_off: Trie
@@ -137,6 +138,7 @@ class Accounts:
     emptying: Trie
     keeping: Trie
     moving: str
+    halves: Trie
     shared_out: Trie
     notes: Trie
     recurring: Trie

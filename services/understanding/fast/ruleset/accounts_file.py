@@ -50,6 +50,7 @@ class AccountsFile(RuleFile):
     by_card: tuple[str, ...] = ()  # what an order is to be paid by, and cannot be
     all_bills: str = ""  # what stands for that, said without what is left out
     all_but: tuple[str, ...] = ()  # all are meant but who or what is named behind it
+    excepted: tuple[str, ...] = ()  # before what is left out of them
     deeds: frozenset[str] = frozenset()  # behind "and": something is to be done that no order of ours is
     hanging: tuple[str, ...] = ()  # with these an order hangs on something
     put_off: tuple[str, ...] = ()  # last of all: what was ordered is not to go out yet
@@ -116,6 +117,7 @@ class AccountsFile(RuleFile):
     emptying: tuple[str, ...] = ()  # before an account: all of it is to go
     keeping: tuple[str, ...] = ()  # before an account or a sum: so much it is to hold
     moving: str = ""  # what is ordered where an account is emptied
+    halves: tuple[str, ...] = ()  # twice: one sum in parts
     shared_out: tuple[str, ...] = ()  # several get one sum
     particles: frozenset[str] = frozenset()  # behind one of these a condition begins, in a language without spaces
     short_below: int = 0  # below this a bare number in words may be short for
