@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from schemas.ids import CardId
 from schemas.intent import Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, CARD, RULE, of_a_card
 from services.understanding.fast.ruleset.meanings import CARDS
@@ -12,6 +13,9 @@ from services.understanding.fast.words.vocabulary import vocabulary
 
 _OPEN: Final = {None, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.QNA}
 _VERBS: Final = {"lock": Intent.CARD_LOCK, "unlock": Intent.CARD_UNLOCK}
+_DOES: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
+"""Verbs that count where every card is spoken of: 「家族カード以外全部止めて」."""
+_EVERYTHING: Final = "everything"
 _BOTH: Final = 2
 _ALL: Final = -2
 """The choice that is every one of them."""
@@ -38,12 +42,20 @@ def spared(said: Said, found: Understood) -> Understood | None:
     if not left:
         return _with_the_other(said, meant, mentions) if len(owned) == _BOTH and len(named) == 1 else None
     out = {each.card for each in left if each.card is not None}
-    if not out:
-        return None  # the other one is, of which nothing else is said
-    wanted = (named - out) or (set(owned) - out if _another(said, mentions) else set())
+    if not out or (named - out and _every(said)):
+        return None  # the other one is, of which nothing else is said; 「JCBと家族カード以外」
+    rest = set(owned) - out if _another(said, mentions) or _every(said) else set()
+    return _of_the_rest(said, meant, (named - out) or rest, mentions)
+
+
+def _of_the_rest(said: Said, meant: Understood, wanted: set[str], mentions: list[_Mention]) -> Understood | None:
+    """The one card that is not left alone, which is offered, or each of them where every one is spoken of."""
     if len(wanted) == 1:
-        return _offered(said, meant, wanted.pop(), mentions)
-    return Understood(None, payees=found.payees) if not wanted else None
+        return _offered(said, meant, next(iter(wanted)), mentions)
+    if wanted:
+        cards = [card.id for card in said.context.cards if card.id in wanted]
+        return _each(said, meant, cards) if _every(said) else None
+    return Understood(None, payees=meant.payees)
 
 
 def _of_cards(said: Said, found: Understood) -> Understood | None:
@@ -51,10 +63,22 @@ def _of_cards(said: Said, found: Understood) -> Understood | None:
     if found.intent in CARDS or found.intent not in _OPEN or said.context.code:
         return found if found.intent in CARDS and not said.context.code else None
     symbols, reading = said.rules.symbols, said.hearing.reading
-    verbs = {symbols[name]: intent for name, intent in _VERBS.items() if name in symbols}
+    names = _VERBS | (_DOES if _every(said) else {})
+    verbs = {symbols[name]: intent for name, intent in names.items() if name in symbols}
     wanted = {verbs[each] for each in reading.lattice.said() if each in verbs}
     meant = wanted.pop() if len(wanted) == 1 else None
     return replace(found, intent=meant, consent=None, then=None) if meant is not None else None
+
+
+def _every(said: Said) -> bool:
+    """Whether all are spoken of."""
+    return said.rules.symbols.get(_EVERYTHING) in said.hearing.reading.lattice.said()
+
+
+def _each(said: Said, meant: Understood, cards: list[CardId]) -> Understood:
+    """What was asked for, of each of the cards."""
+    told, intent = said.heard.whole(RULE), meant.intent or Intent.CARD_LOCK
+    return one_after_another([of_a_card(intent, {each: Slot(each, told)}, Route.FAST, RULE) for each in cards])
 
 
 def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> Understood | None:
