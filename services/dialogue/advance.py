@@ -175,8 +175,8 @@ def _sent_by(task: Task, facts: Facts) -> PayeeId | None:
 
 def _which_account(memory: Memory, task: Task, facts: Facts) -> Step:
     """The account that words are about, which name none or not surely one; it is asked for until it is named."""
-    accounts = facts.profile.accounts
-    if any(account.name.casefold() in task.account_heard.casefold() for account in accounts):
+    accounts, heard = facts.profile.accounts, task.account_heard.casefold()
+    if any((own := account.name.casefold()) in heard or heard in own for account in accounts):
         return ask(memory, Asking(task, SlotName.SOURCE), reply("ask.source"))
     names: tuple[ReplyParam, ...] = tuple(account_name(facts, a.id) for a in accounts)
     said = reply("ask.account_unknown", heard=task.account_heard, accounts=names)
@@ -221,11 +221,13 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
     if task.date_heard:
         return ask(memory, Asking(task, SlotName.DATE), reply("ask.date_which", heard=task.date_heard))
     if task.unread:
-        first, *more = task.unread  # fragments are not echoed
-        whole = not more and len(first) > dialogue_rules().fragment
+        (first, *more), rules = task.unread, dialogue_rules()  # fragments are not echoed
+        whole = not more and len(first) > rules.fragment
         said = reply("ask.unread", heard=first) if whole else reply("ask.unread_some")
-        said = reply("problem.repeated") if not more and dialogue_rules().repeats(first) else said
-        hangs = dialogue_rules().conditional(task.unread)
+        once = [each for each in task.unread if not rules.repeats(each)]  # 「毎月一万円ずつ」
+        again = len(once) < len(task.unread) and all(len(each) <= rules.fragment for each in once)
+        said = reply("problem.repeated") if again else said
+        hangs = rules.conditional(task.unread)
         said = both(reply("problem.conditional"), reply("ask.without_it", heard=first)) if hangs else said
         return DialogueState(Offering(struck(task, facts), said), memory), Clarify(said)
     return None

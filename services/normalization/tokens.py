@@ -95,9 +95,10 @@ class Lexicon:
             scaled = self._readings.behind_figures(sounds, at, lambda end: self._bounded(text, end))
             if scaled is not None:
                 return [TextToken(text[at : scaled[1]], at, scaled[1], True, self.words[scaled[0]])]
-        loose = before is not None and not before.word.closer and self.words.get(text[at], UNKNOWN).closer
+        closes = before is not None and self.words.get(text[at], UNKNOWN).closer
+        loose = closes and before is not None and not before.word.closer
         found = self._readings.hear(sounds, at, particle=loose, bounded=lambda end: self._bounded(text, end))
-        if found is None:
+        if found is None or (closes and found.end == at + 1):  # 「妹にドルで」 names no two of them
             return None
         tokens = [TextToken(text[at : found.end], at, found.end, before is not None, UNKNOWN, found.numeral)]
         if found.unit is not None:

@@ -100,9 +100,12 @@ def _within(text: str, start: int, end: int, *, paying: bool, alone: bool) -> li
 
 
 def _led(text: str, start: int, place: int) -> list[int]:
-    """Where a name begins after particles that are left over from what stood before it."""
+    """Where a name begins after particles that are left over from what stood before it: 「からおかん」 has two."""
     led = _patterns().leading.match(text, start, place)
-    return [led.end()] if led and led.end() < place else []
+    end = led.end() if led else place
+    if end == place:
+        return []
+    return [end - 1, end] if end - 1 > start and text[end - 1] in japanese_finder().leading_particles else [end]
 
 
 def _clean(text: str, start: int, place: int) -> int:

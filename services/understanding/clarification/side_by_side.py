@@ -1,5 +1,6 @@
 """Transfers side by side, each with its day, that lean on one verb: 「妹に明日一万円で大家さんに月末に九万円」."""
 
+import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
@@ -30,7 +31,8 @@ def side_by_side(said: Said, found: Understood) -> Understood | None:
         if end is None:
             return None
         leans = end[1] > 0 or told[-1].end == end[0]
-        orders.append(order := _order(said, start, end[0], moving if leans else ""))
+        piece = said.rules.patterns.of_them_all.sub(_blank, said.text[start : end[0]])
+        orders.append(order := _order(said, start, piece + (moving if leans else "")))
         if order.slots.payee is None or order.slots.payee.value != payee:
             return None
         start = end[1]
@@ -45,8 +47,12 @@ def _end(said: Said, told: list[Evidence], one: Evidence, two: Evidence) -> tupl
     return next(places, None)
 
 
-def _order(said: Said, start: int, end: int, verb: str) -> Understood:
+def _blank(words: re.Match[str]) -> str:
+    return " " * len(words[0])
+
+
+def _order(said: Said, start: int, piece: str) -> Understood:
     """One of the orders; nothing where not all of it is read."""
-    order = said_in(said.again(" " * start + said.text[start:end] + verb), said.text)
+    order = said_in(said.again(" " * start + piece), said.text)
     plain = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and order.whole and not order.missing
     return order if plain and order.then is None and not order.doubted else replace(order, slots=Slots())

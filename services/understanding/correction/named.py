@@ -168,12 +168,12 @@ class Mentions(Hearing):
     def _nouns(self, kind: str) -> Iterator[tuple[Evidence, str]]:
         nouns, words, at = self.nouns, self.reading.words, 0
         while at < len(words):
-            named = [
-                (e.end, nouns.nouns[e.symbol].id)
-                for e in nouns.trie.scan(words, at)
-                if nouns.nouns[e.symbol].kind == kind
-            ]
+            edges = [(e.end, nouns.nouns[e.symbol]) for e in nouns.trie.scan(words, at)]
+            named = [(stop, noun.id) for stop, noun in edges if noun.kind == kind]
             end, id_ = max(named, default=(at + 1, None), key=lambda each: each[0])
+            over = max((stop for stop, noun in edges if noun.id is not None), default=end)
+            if over > end and not self.grammar.spaced:  # 年金口座 is no bill
+                end, id_ = over, None
             if id_ is not None and not self.excepted(at):
                 yield self.said(at, end, _RULE), id_
             at = end

@@ -13,6 +13,9 @@ from services.understanding.fast.words.vocabulary import vocabulary
 
 _OPEN: Final = {None, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.QNA}
 _VERBS: Final = {"lock": Intent.CARD_LOCK, "unlock": Intent.CARD_UNLOCK}
+_DOES: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
+"""Verbs that count where every card is spoken of: 「家族カード以外全部止めて」."""
+_EVERYTHING: Final = "everything"
 _BOTH: Final = 2
 _ALL: Final = -2
 """The choice that is every one of them."""
@@ -39,30 +42,24 @@ def spared(said: Said, found: Understood) -> Understood | None:
     if not left:
         return _with_the_other(said, meant, mentions) if len(owned) == _BOTH and len(named) == 1 else None
     out = {each.card for each in left if each.card is not None}
-    if not out:
-        return None  # the other one is, of which nothing else is said
-    wanted: set[str] = (named - out) or (set(owned) - out if _another(said, mentions) else set())
+    if not out or (named - out and _every(said)):
+        return None  # the other one is, of which nothing else is said; 「JCBと家族カード以外」
+    rest = set(owned) - out if _another(said, mentions) or _every(said) else set()
+    return _of_the_rest(said, meant, (named - out) or rest, mentions)
+
+
+def _of_the_rest(said: Said, meant: Understood, wanted: set[str], mentions: list[_Mention]) -> Understood | None:
+    """The one that is not left alone, which is offered; each where several are spoken of; else which is asked."""
     if len(wanted) == 1:
-        return _offered(said, meant, wanted.pop(), mentions)
-    return _all_but(said, meant, wanted) if wanted else Understood(None, payees=found.payees)
-
-
-def _all_but(said: Said, meant: Understood, wanted: set[str]) -> Understood:
-    """Those that are open, one after the other, where all are meant but what is left alone; else which is asked."""
-    if meant.intent is not Intent.CARD_LOCK or not _several(said):
+        return _offered(said, meant, next(iter(wanted)), mentions)
+    if not wanted:
+        return Understood(None, payees=meant.payees)
+    several = _every(said) or not CALLED.isdisjoint({*said.units.words} - {CARD})
+    if not several or meant.intent not in CARDS:
         return of_a_card(meant.intent or Intent.CARD_LOCK, {}, Route.FAST, RULE)
-    told = said.heard.whole(RULE)
-    open_to = [card.id for card in said.context.cards if card.id in wanted and not card.locked] or [
-        *map(CardId, wanted)
-    ]
-    return one_after_another(
-        [of_a_card(meant.intent, {each: Slot(CardId(each), told)}, Route.FAST, RULE) for each in open_to]
-    )
-
-
-def _several(said: Said) -> bool:
-    """Whether more than one is spoken of."""
-    return said.rules.accounts.every.holds(said.units.words) or not CALLED.isdisjoint({*said.units.words} - {CARD})
+    cards = [card for card in said.context.cards if card.id in wanted]
+    open_to = [card.id for card in cards if card.locked is (meant.intent is Intent.CARD_UNLOCK)]
+    return _each(said, meant, open_to or [card.id for card in cards])
 
 
 def _of_cards(said: Said, found: Understood) -> Understood | None:
@@ -70,10 +67,22 @@ def _of_cards(said: Said, found: Understood) -> Understood | None:
     if found.intent in CARDS or found.intent not in _OPEN or said.context.code:
         return found if found.intent in CARDS and not said.context.code else None
     symbols, reading = said.rules.symbols, said.hearing.reading
-    verbs = {symbols[name]: intent for name, intent in _VERBS.items() if name in symbols}
+    names = _VERBS | (_DOES if _every(said) else {})
+    verbs = {symbols[name]: intent for name, intent in names.items() if name in symbols}
     wanted = {verbs[each] for each in reading.lattice.said() if each in verbs}
     meant = wanted.pop() if len(wanted) == 1 else None
     return replace(found, intent=meant, consent=None, then=None) if meant is not None else None
+
+
+def _every(said: Said) -> bool:
+    """Whether all are spoken of."""
+    return said.rules.symbols.get(_EVERYTHING) in said.hearing.reading.lattice.said()
+
+
+def _each(said: Said, meant: Understood, cards: list[CardId]) -> Understood:
+    """What was asked for, of each of the cards."""
+    told, intent = said.heard.whole(RULE), meant.intent or Intent.CARD_LOCK
+    return one_after_another([of_a_card(intent, {each: Slot(each, told)}, Route.FAST, RULE) for each in cards])
 
 
 def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> Understood | None:

@@ -42,6 +42,7 @@ from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import Leftover, settled, unknown, unmatched
 from services.understanding.fast.words.reading import UtteranceLattice
 
+_GREETING: Final = RuleId("intents.greeting@1")
 _TOLD_ABOUT: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.SOURCE, SlotName.TARGET, SlotName.DATE})
 _ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
 """What words that nobody understood may seem to be about, and still be an answer."""
@@ -99,8 +100,10 @@ class Unmatched:
         return self._settled(hearing, Understood(intent, slots, route=route, vetoes=named))
 
     def _before_all(self, hearing: Hearing) -> Understood | None:
-        """A moment that is wanted; what ends in taking back what waits; a fraud, where anything is awaited."""
+        """A greeting; a moment that is wanted; what takes back what waits; a fraud, where anything is awaited."""
         context, words = hearing.context, hearing.reading.words
+        if context.idle and self._grammar.patterns.greeting.fullmatch(hearing.text):
+            return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_GREETING)
         if not context.code and (wait := holding(hearing)) is not None:
             return wait
         if context.terms.awaited in ORDERS and self._taken_back(words):  # "i already paid her, never mind"

@@ -51,6 +51,7 @@ class Accounts:
     things: Trie
     speaking: frozenset[tuple[str, ...]]
     elapsed: Trie
+    this_time: Trie
     gone: Trie
     past_days: Trie
     lent: Trie

@@ -84,6 +84,7 @@ class AccountsFile(RuleFile):
     dropping: tuple[str, ...] = ()  # behind an order that is not wanted at all
     because: tuple[str, ...] = ()  # ends a reason
     occasions: tuple[str, ...] = ()  # a day before one of these, and a reason, is none of an order's
+    this_time: tuple[str, ...] = ()  # a day that is only what is spoken of
     starting: tuple[str, ...] = ()  # right behind a day: the same
     falling_due: tuple[str, ...] = ()  # among these: it is the order's after all
     wishes: tuple[str, ...] = ()  # ask for what was told before them

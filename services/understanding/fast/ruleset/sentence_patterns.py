@@ -36,6 +36,8 @@ class SentencePatterns(RuleFile):
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
+    greeting: re.Pattern[str] = _NOWHERE
+    of_them_all: re.Pattern[str] = _NOWHERE
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
     more_than_before: re.Pattern[str] = _NOWHERE

@@ -24,7 +24,12 @@ def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -
     owned = text.startswith(owners, span.end) or text.endswith(owners, 0, units.ends[end - 1])
     if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
-    if rules.happens(units, end) or rules.borrowed(units, begin, end) or _its_month(hearing, begin, end):
+    if (
+        rules.this_time.longest(units.words, begin)[0] > end
+        or rules.happens(units, end)
+        or rules.borrowed(units, begin, end)
+        or _its_month(hearing, begin, end)
+    ):
         return True
     if bill is not None and elapsed(hearing, begin, end) and _of_the_bill(hearing, span, bill.evidence):
         return True
