@@ -16,7 +16,7 @@ from app.compiled import compile_rules
 from app.composition.background import beside, keep_running
 from app.composition.callers import Callers
 from app.composition.chain import chained
-from app.composition.ears import Given
+from app.composition.ears import Given, decoder_pool, voice_activity
 from app.composition.ears import recognizer as load_recognizer
 from app.composition.identity import bridges, identity
 from app.composition.keys import audit_keys, confirmation_keys, secret
@@ -57,6 +57,7 @@ from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
 from services.record.chain import told_time
 from services.record.spool import broken, left_behind, own
+from services.speech.engine import SpeechEngine
 from services.store import Store
 from services.timing import Steadiness, SystemClock, on_disk
 
@@ -65,6 +66,9 @@ log = logging.getLogger(__name__)
 RECONCILE_EVERY_S: Final = 2.0
 RECORD_EVERY_S: Final = 1.0
 COUNT_EVERY_S: Final = 5.0
+
+Others = tuple[DemoCustomer, ...] | None
+"""Customers who stand in for those of the demo bank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,23 +99,23 @@ class Gateway:
 
 @asynccontextmanager
 async def gateway(
-    settings: Settings, *, recognizer: Given | None = None, customers: tuple[DemoCustomer, ...] | None = None
+    settings: Settings, *, recognizer: Given | None = None, engine: SpeechEngine | None = None, customers: Others = None
 ) -> AsyncIterator[Gateway]:
     """Compose a gateway, warmed up; on leaving, take it down. Raises ConfigInvalid, RulesInvalid, StoreUnavailable.
 
-    A `recognizer` that is given ready stays its owner's to close; `customers` stand in for those of the demo bank.
+    A `recognizer` that is given ready stays its owner's to close; an `engine` speaks in place of the settings' own.
     """
     async with AsyncExitStack() as stack:
         base = _Base(stack, settings, SystemClock(), Metrics())
         client = await stack.enter_async_context(httpx.AsyncClient(timeout=10.0))
-        decoding, rules = beside(stack, _decoders(stack)), beside(stack, asyncio.to_thread(compile_rules))
+        decoding, rules = beside(stack, decoder_pool(stack)), beside(stack, asyncio.to_thread(compile_rules))
         ears = beside(stack, load_recognizer(stack, settings, base.metrics, recognizer))
         kept = await _storage(base)
         await _look_at_spools(base, kept.audit)
         issuer, authenticator = identity(stack, settings, kept.store, base.clock, client, kept.steady.doubted)
         phone, sender = _code_sender(base, client)
         banking = await _banking(base, kept, sender, customers)
-        spoken = await warm_voice(stack, settings, base.clock)
+        spoken = await warm_voice(stack, settings, base.clock, engine)
         yield Gateway(
             settings=settings,
             clock=base.clock,
@@ -126,7 +130,7 @@ async def gateway(
             recognizer=await ears,
             voice=spoken,
             decoders=await decoding,
-            vad=_vad(stack),
+            vad=voice_activity(stack),
             audit=kept.audit,
             readiness=Readiness(kept.store, kept.audit, authenticator, base.clock),
             issuer=issuer,
@@ -202,7 +206,7 @@ async def core_bank(
     settings: Settings,
     store: Store,
     clock: Clock,
-    customers: tuple[DemoCustomer, ...] | None = None,
+    customers: Others = None,
 ) -> CoreBank:
     """The bank that the settings name; the demo's is opened where it is not yet. `stack` closes what it holds."""
     if settings.bank is BankKind.FINERACT:
@@ -235,9 +239,7 @@ def _records(base: _Base, chain: ChainedAudit, keys: AuditKeys, steady: Steadine
     return audit
 
 
-async def _banking(
-    base: _Base, kept: _Storage, sender: CodeSender, customers: tuple[DemoCustomer, ...] | None
-) -> Banking:
+async def _banking(base: _Base, kept: _Storage, sender: CodeSender, customers: Others) -> Banking:
     """What calls act with: the ledger, before the bank that the settings name."""
     bank = await core_bank(base.stack, base.settings, kept.store, base.clock, customers)
     books = Books(kept.store, kept.audit, _promises(base, kept))
@@ -261,19 +263,6 @@ def _settling(base: _Base, kept: _Storage, made: MoneyServices) -> Banking:
     keep_running(stack, outbox.drain, RECORD_EVERY_S)
     keep_running(stack, Reconciler(made.deps, kept.steady.doubted).run_once, RECONCILE_EVERY_S)
     return made.banking
-
-
-async def _decoders(stack: AsyncExitStack) -> DecoderPool:
-    decoders = DecoderPool()
-    stack.push_async_callback(decoders.close)
-    await decoders.warm_up()
-    return decoders
-
-
-def _vad(stack: AsyncExitStack) -> SileroVad:
-    vad = SileroVad()
-    stack.callback(vad.close)
-    return vad
 
 
 async def _callers(base: _Base, banking: Banking, audit: AuditLog, rules: asyncio.Task[None]) -> Callers:

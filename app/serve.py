@@ -23,6 +23,7 @@ from rules.bank import DemoCustomer
 from schemas.errors import ConfigInvalid
 from services.guard.redact import redactor
 from services.ports import Synthesizer
+from services.speech.engine import SpeechEngine
 
 SWITCH_S: Final = 0.001
 """How long a thread that understands a text may keep the event loop waiting; of Python's 5 ms every call felt some."""
@@ -33,6 +34,7 @@ async def serve(
     customers: tuple[DemoCustomer, ...] | None = None,
     further: Iterable[Callable[[Gateway], APIRouter]] = (),
     synthesizer: Synthesizer | None = None,
+    engine: SpeechEngine | None = None,
     settings: Settings | None = None,
     stop: asyncio.Event | None = None,
     served: Callable[[], object] = lambda: None,
@@ -50,7 +52,8 @@ async def serve(
     configure(settings.log_level, redactor())
     async with AsyncExitStack() as stack:
         with kept_for_good():
-            composed = await stack.enter_async_context(gateway(settings, recognizer=recognizer, customers=customers))
+            parts = gateway(settings, recognizer=recognizer, customers=customers, engine=engine)
+            composed = await stack.enter_async_context(parts)
             if synthesizer is not None:
                 composed = replace(composed, voice=Voice(synthesizer, None, "one that was given"))
             server = make_server(create_app(composed, further), settings, composed.admission)

@@ -27,10 +27,13 @@ def register(main: typer.Typer) -> None:
         gateways: Annotated[int, typer.Option(help="On Ray: so many gateways.", min=1, max=1000)] = 1,
         recognizers: Annotated[int, typer.Option(help="On Ray: recognisers where nobody calls.", min=1)] = 1,
         at_most: Annotated[int, typer.Option(help="On Ray: recognisers where many call.", min=1)] = 1,
+        voices: Annotated[
+            int, typer.Option(help="On Ray: voices apart from gateways, where many call; 0 for none.", min=0, max=1000)
+        ] = 0,
     ) -> None:
         """Start the gateway with the settings of the environment, and leave it running."""
-        if on is ServingEngine.PROCESS and max(gateways, recognizers, at_most) > 1:
-            raise ConfigInvalid("--gateways, --recognizers and --at-most are Ray's: write --on ray with them")
+        if on is ServingEngine.PROCESS and max(gateways, recognizers, at_most, voices + 1) > 1:
+            raise ConfigInvalid("--gateways, --recognizers, --at-most and --voices are Ray's: write --on ray with them")
         gc.disable()  # what is imported stays; `kept_for_good` turns collection on again
         if on is ServingEngine.PROCESS:
             _here()
@@ -44,6 +47,7 @@ def register(main: typer.Typer) -> None:
         start.run(
             deployments.Gateways(count=gateways, further=ROUTES),
             deployments.Recognizers(least=recognizers, most=at_most),
+            deployments.Voices(most=voices) if voices else None,
         )
 
 

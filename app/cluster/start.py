@@ -13,33 +13,42 @@ from app.cluster.deployments import (
     QUIET,
     RECOGNIZER,
     RECOGNIZER_CPUS,
+    VOICE,
+    VOICE_CPUS,
     Gateways,
     Recognizers,
+    Voices,
     gateways,
     recognizers,
+    voices,
 )
 from app.cluster.own import named, ray_here
+from app.composition.speech import installed
 from app.serve import free
-from app.settings import Settings, read_settings
+from app.settings import Settings, SpeechKind, read_settings
 from schemas.errors import ConfigInvalid, NotReady
 
 
-def run(ingress: Gateways, hearing: Recognizers) -> None:
+def run(ingress: Gateways, hearing: Recognizers, speaking: Voices | None) -> None:
     """Serve until told to stop, what the settings name. Raises ConfigInvalid, NotReady."""
     settings = read_settings()
-    ingress = ingress.model_copy(update={"drain_seconds": settings.drain_seconds, "apart": named()})
+    told = {"drain_seconds": settings.drain_seconds, "apart": named(), "voices": speaking is not None}
+    ingress = ingress.model_copy(update=told)
     chosen = {name: getattr(settings, name) for name in ("asr_model", "asr_workers", "asr_device")}
     hearing = hearing.model_copy(update=chosen)
-    _check(settings, ingress.count)
+    _check(settings, ingress)
     ended = threading.Event()
-    with cluster(ingress.count * GATEWAY_CPUS + max(hearing.least, hearing.most) * RECOGNIZER_CPUS):
+    aside = 0.0 if speaking is None else speaking.upmost * VOICE_CPUS
+    with cluster(ingress.count * GATEWAY_CPUS + hearing.upmost * RECOGNIZER_CPUS + aside):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: ended.set())
         deploy(RECOGNIZER, recognizers(hearing))
+        if speaking is not None:
+            deploy(VOICE, voices(speaking.model_copy(update={"workers": settings.speech_workers})))
         deploy(GATEWAY, gateways(ingress))
         while not ended.wait(1.0):
             pass
-        serve.delete(GATEWAY)  # before the recognisers go, so that admitted calls are heard to their end
+        serve.delete(GATEWAY)  # before the others go, so that admitted calls are heard, and told, to their end
 
 
 @contextmanager
@@ -61,8 +70,13 @@ def deploy(name: str, application: object) -> None:
         raise NotReady(f"Ray could not deploy the {name}: {error}") from error
 
 
-def _check(settings: Settings, count: int) -> None:
+def _check(settings: Settings, ingress: Gateways) -> None:
     """Before anything is started. Raises ConfigInvalid."""
+    count = ingress.count
+    if ingress.voices and settings.speech not in {SpeechKind.AUTO, SpeechKind.EMBEDDED}:
+        raise ConfigInvalid(f"--voices are embedded ones: leave TELLERLINE_SPEECH={settings.speech} away, or --voices")
+    if ingress.voices and not installed():
+        raise ConfigInvalid("there is no embedded voice: `make speech BIN=.venv-ray/bin` brings one")
     if count > 1 and not settings.database_url:
         raise ConfigInvalid("several gateways are one service by their database: write TELLERLINE_DATABASE_URL")
     if count > 1 and settings.audiosocket:

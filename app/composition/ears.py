@@ -1,4 +1,4 @@
-"""The recogniser that the settings name."""
+"""What hears: the recogniser that the settings name, decoders of what comes compressed, and voice activity."""
 
 import asyncio
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -8,6 +8,8 @@ from app.settings import Settings
 from schemas.errors import ConfigInvalid, RecognizerUnavailable
 from services.asr import load
 from services.asr.recognizer import WhisperRecognizer
+from services.audio.decoder_pool import DecoderPool
+from services.audio.vad import SileroVad
 from services.observability import Metrics
 from services.ports import Recognizer
 
@@ -43,3 +45,18 @@ async def recognizer(
     except (ValueError, RuntimeError) as error:  # CTranslate2's own words, of its variables and of the machine
         raise ConfigInvalid(f"{named}: {error}") from error
     return made
+
+
+async def decoder_pool(stack: AsyncExitStack) -> DecoderPool:
+    """Warm decoders; `stack` closes them."""
+    decoders = DecoderPool()
+    stack.push_async_callback(decoders.close)
+    await decoders.warm_up()
+    return decoders
+
+
+def voice_activity(stack: AsyncExitStack) -> SileroVad:
+    """Voice activity of all calls; `stack` closes it."""
+    vad = SileroVad()
+    stack.callback(vad.close)
+    return vad

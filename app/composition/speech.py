@@ -54,9 +54,12 @@ class Voice:
         return not isinstance(self.synthesizer, SilentSynthesizer)
 
 
-def voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
-    """The voice of the settings; `stack` closes it. Raises SpeechUnavailable, ConfigInvalid, RulesInvalid."""
-    engine, said = _engine(settings, clock)
+def voice(stack: AsyncExitStack, settings: Settings, clock: Clock, given: SpeechEngine | None = None) -> Voice:
+    """The voice of the settings unless one is `given`; `stack` closes it.
+
+    Raises SpeechUnavailable, ConfigInvalid, RulesInvalid.
+    """
+    engine, said = _engine(settings, clock) if given is None else (given, "voices of their own")
     speaker = None if engine is None else _speaker(engine)
     if speaker is not None:
         stack.push_async_callback(speaker.close)
@@ -74,9 +77,11 @@ def _speaker(engine: SpeechEngine) -> Speaker:
     return made
 
 
-async def warm_voice(stack: AsyncExitStack, settings: Settings, clock: Clock) -> Voice:
+async def warm_voice(
+    stack: AsyncExitStack, settings: Settings, clock: Clock, given: SpeechEngine | None = None
+) -> Voice:
     """The voice, which has said its first words, or had time to; what else is heard most is made in the background."""
-    made = voice(stack, settings, clock)
+    made = voice(stack, settings, clock, given)
     if made.speaker is not None:
         for replies, wait_s in (frequent_replies()[:1], FIRST_WORDS_S), (frequent_replies()[1:], 0.0):
             warming = asyncio.create_task(_warm(made.speaker, *replies))

@@ -83,9 +83,8 @@ class KokoroEngine:
 
     @property
     def version(self) -> str:
-        """The model and who speaks where nobody is asked for."""
-        voices = (self._settings.by_locale.get(locale) or voice for locale, voice in VOICES.items())
-        return " ".join((VERSION, *voices))
+        """As `version` tells."""
+        return version(self._settings.by_locale)
 
     async def sound(
         self, words: str, locale: Locale, voice: str, *, any_time: bool = False
@@ -150,6 +149,11 @@ class KokoroEngine:
         pause = np.zeros(int(pause_s * RATE), np.float32)
         sound: bytes = (np.clip(np.concatenate([wave, pause]), -1, 1) * 32767).astype("<i2").tobytes()
         return sound
+
+
+def version(by_locale: Mapping[str, str]) -> str:
+    """The model and who speaks where nobody is asked for; `by_locale` goes before VOICES."""
+    return " ".join((VERSION, *(by_locale.get(locale) or voice for locale, voice in VOICES.items())))
 
 
 def _speeds(tokens: int, *, ends: bool) -> Wave:

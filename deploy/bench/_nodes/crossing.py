@@ -17,7 +17,7 @@ SECONDS: Final = 2
 
 def crossing() -> dict[str, Figure]:
     """What is waited for a decode beside the decode itself, milliseconds."""
-    from app.cluster.deployments import RECOGNIZER, Recognizers, recognizer_handle, recognizers
+    from app.cluster.deployments import RECOGNIZER, Recognizers, handle_of, recognizers
     from app.cluster.recognizer import HandleRecognizer
     from app.cluster.start import cluster, deploy
     from deploy.bench._calls.corpus import load, utterances
@@ -28,7 +28,7 @@ def crossing() -> dict[str, Figure]:
         deploy(RECOGNIZER, recognizers(Recognizers(asr_workers=1)))
 
         async def run() -> dict[str, Figure]:
-            here, there = recogniser(workers=1), HandleRecognizer(recognizer_handle())
+            here, there = recogniser(workers=1), HandleRecognizer(handle_of(RECOGNIZER))
             await here.warm_up()
             await there.warm_up()
             found = await _by_turns(here, there, said[: SECONDS * SAMPLE_RATE])
