@@ -140,14 +140,14 @@ def looked_again(said: Said, first: Understood) -> Understood:
     """`first`, or what else the words mean where it is not all."""
     meant, looking = first, True
     for look in _LOOKS:
-        if look.takes is _Takes.ELSE and not looking:
+        if look.takes is _ELSE and not looking:
             continue
         found = look.reader(said, meant)
         if found is None and look.or_else is not None:
             found = look.or_else(said, meant)
         if found is None:
             continue
-        if look.takes is _Takes.ALL:
+        if look.takes is _ALL:
             return found
-        meant, looking = found, looking and look.takes is _Takes.OPEN
+        meant, looking = found, looking and look.takes is _OPEN
     return meant

@@ -56,8 +56,9 @@ def similarity(heard: NameHypotheses, forms: Forms, places: Sequence[int]) -> Fl
     """Similarity 0 … 1 of every saying (rows) with every form (columns)."""
     share = calibration().spelled
     said = heard.said
-    spelled = process.cdist([s.spelled for s in said], [forms.spelled[p] for p in places], scorer=ratio)
-    sounds = process.cdist([s.sound for s in said], [forms.sounds[p] for p in places], scorer=ratio)
+    spellings, sounding = (list(map(each.__getitem__, places)) for each in (forms.spelled, forms.sounds))
+    spelled = process.cdist([s.spelled for s in said], spellings, scorer=ratio)
+    sounds = process.cdist([s.sound for s in said], sounding, scorer=ratio)
     return np.asarray((spelled * share + sounds * (1.0 - share)) / 100.0, np.float64)
 
 
@@ -126,8 +127,8 @@ class _Ranks(NamedTuple):
     def likeness(self, table: Floats) -> list[tuple[float, float, float]]:
         """How alike each form is to the best hypothesis, to the nearest and to all of them."""
         by_rank = np.maximum.reduceat(table, self.starts, axis=0)
-        found = np.stack((by_rank[0], by_rank.max(axis=0), self.shares @ by_rank), axis=1)
-        return [(first, best, mean) for first, best, mean in found.tolist()]
+        found = by_rank[0], by_rank.max(axis=0), self.shares @ by_rank
+        return list(zip(*(each.tolist() for each in found), strict=True))
 
 
 def _nearness(heard: NameHypotheses, forms: Forms, kept: Sequence[int], ranks: _Ranks) -> dict[int, float]:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 _ALPHABET: Final = 16
-_CONSONANTS: Final = "PTKFSCNLWYH"
+_CONSONANTS: Final = {kind: number for number, kind in enumerate("PTKFSCNLWYH", start=1)}
 _VOWELS: Final = {
     "i": 12,
     "j": 12,
@@ -45,7 +45,7 @@ Ints = npt.NDArray[np.intp]
 
 def _tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.uint8]]:
     kinds, details = np.zeros(128, np.uint8), np.zeros(128, np.uint8)
-    for number, kind in enumerate(_CONSONANTS, start=1):
+    for kind, number in _CONSONANTS.items():
         kinds[ord(kind)] = number
     for detail, number in _VOWELS.items():
         details[ord(detail)] = number
@@ -102,10 +102,11 @@ class Grams:
         """
         if not heard:
             return np.zeros(0, np.intp)
-        weights = _weights(heard) * self._weight
-        wanted = np.flatnonzero(weights)
-        if not self._size or not len(wanted):
+        asked = _weights(heard)
+        wanted = sorted(asked)
+        if not self._size:
             return np.zeros(0, np.intp)
+        weights = np.array([asked[code] for code in wanted]) * self._weight[wanted]
         scores = self._counted(weights, wanted)
         scores += self._added(weights, wanted)
         scores *= self._norm
@@ -117,20 +118,21 @@ class Grams:
             near = near[np.argpartition(scores[near], -limit)[-limit:]]
         return near
 
-    def _counted(self, weights: npt.NDArray[np.float64], wanted: Ints) -> npt.NDArray[np.float32]:
+    def _counted(self, weights: npt.NDArray[np.float64], wanted: list[int]) -> npt.NDArray[np.float32]:
         """What the rare codes give to each string."""
         counts, ends = self._counts[wanted], self._ends[wanted]
         found = [self._postings[end - count : end] for count, end in zip(counts.tolist(), ends.tolist(), strict=True)]
-        gains = np.repeat(weights[wanted], counts)
+        gains = np.repeat(weights, counts)
         return np.bincount(np.concatenate(found), weights=gains, minlength=self._size).astype(np.float32)
 
-    def _added(self, weights: npt.NDArray[np.float64], wanted: Ints) -> npt.NDArray[np.float32]:
+    def _added(self, weights: npt.NDArray[np.float64], wanted: list[int]) -> npt.NDArray[np.float32]:
         """What the common codes give to each string, added up in numbers that are as small as will do."""
-        common = [code for code in wanted.tolist() if code in self._rows]
-        scale = _FULL / max(1e-9, float(weights[common].sum()) * self._most)
+        rows = [row for code in wanted if (row := self._rows.get(code)) is not None]
+        shares = weights[[code in self._rows for code in wanted]]
+        scale = _FULL / max(1e-9, float(shares.sum()) * self._most)
         total, gain = np.zeros(self._size, np.int16), np.empty(self._size, np.int16)
-        for code, weight in zip(common, (weights[common] * scale).astype(np.int16), strict=True):
-            np.multiply(self._rows[code], weight, out=gain)
+        for row, weight in zip(rows, (shares * scale).astype(np.int16), strict=True):
+            np.multiply(row, weight, out=gain)
             np.add(total, gain, out=total)
         return total.astype(np.float32) * np.float32(1.0 / scale)
 
@@ -147,13 +149,15 @@ def _rows(
     return dict(zip(np.flatnonzero(common).tolist(), table, strict=True))
 
 
-def _weights(heard: Sequence[tuple[str, float]]) -> npt.NDArray[np.float64]:
-    """How much each code counts: the sum over the strings that have it."""
-    stream = _sounds(_BOUNDARY + _BOUNDARY.join([sound for sound, _ in heard]) + _BOUNDARY)
-    lengths = [len(sound) // 2 + 1 for sound, _ in heard]
-    each = np.repeat([weight for _, weight in heard], lengths)
-    near, far = _codes(stream)
-    inside = stream[1:-1] != 0
-    codes = np.concatenate((near, far[inside]))
-    shares = np.concatenate((each, each[: len(far)][inside]))
-    return np.asarray(np.bincount(codes, weights=shares, minlength=CODES), np.float64)
+def _weights(heard: Sequence[tuple[str, float]]) -> dict[int, float]:
+    """How much each code counts: the sum over the strings that have it. Of a few sounds told sooner without arrays."""
+    found: dict[int, float] = {}
+    for sound, weight in heard:
+        before, last = 0, 0
+        for kind, detail in zip(sound[::2] + "#", sound[1::2] + "#", strict=True):
+            here = _VOWELS.get(detail, 0) if kind == "V" else _CONSONANTS.get(kind, 0)
+            codes = (_ALPHABET * last + here, _ALPHABET * (_ALPHABET + before) + here)
+            for code in codes if last else codes[:1]:
+                found[code] = found.get(code, 0.0) + weight
+            before, last = last, here
+    return found

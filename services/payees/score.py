@@ -65,6 +65,7 @@ def _weighed(
 ) -> tuple[list[WeighedPayee], float]:
     """Who may be meant, in no order; and the weight (exp of utility) of further owners of shared parts left out."""
     weights, favour, near = _candidate_weights(), calibration().favour, calibration().near
+    recent, lately = forms.recent, weights[-1]
     best: dict[int, WeighedPayee] = {}
     thinned = 0.0
     found, nearness = evidence(heard, forms, retrieve(heard, forms, least), least)
@@ -77,8 +78,10 @@ def _weighed(
             thinned += (len(owners) - MAX_OWNERS) * exp(min(left, _STEEP))
             owners = chosen
         for owner in owners:
-            value = utility + weights[-1] * forms.recent[owner] + (favour if owner in favoured else 0.0)
-            if each.part:
+            value = utility + lately * recent[owner]
+            if owner in favoured:
+                value += favour
+            if nearness and each.part:
                 value += near * nearness.get(owner, 0.0)
             value = min(value, _STEEP)
             known = best.get(owner)

@@ -63,7 +63,7 @@ class _Hypothesis(NamedTuple):
 def lead(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms) -> float:
     """Phones by which what was heard is nearer to the likeliest payee than to the next one; below 0 when it is not."""
     hypotheses, least = _hypotheses(heard), MAX_LEAD
-    own, *others = (_name(each.evidence.form, forms) for each in scored)
+    own, *others = (_name(form, forms) for form in dict.fromkeys(each.evidence.form for each in scored))
     ours = [each.nearest(own)[0] for each in hypotheses]
     for name in others:
         gaps = [each.share * (each.nearest(name)[0] - mine) for each, mine in zip(hypotheses, ours, strict=True)]

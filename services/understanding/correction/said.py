@@ -54,12 +54,12 @@ class Said:
         """Its words, or characters."""
         return self.rules.units(self.text)
 
-    @property
+    @cached_property
     def hearing(self) -> Hearing:
         """The same as it can be read."""
         return Hearing.by(self.rules, self.heard, self.context)
 
-    @property
+    @cached_property
     def naming(self) -> Hearing:
         """The same, for who asks about names as well."""
         return Hearing.by(self.rules, self.heard, self.context, self.called)

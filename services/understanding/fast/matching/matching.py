@@ -32,6 +32,11 @@ class MatchInput(Hearing):
     enabled: frozenset[int]
 
 
+def _preference(template: Template) -> tuple[int, int]:
+    """The rank of a template's meanings but for names not found."""
+    return RANK[template.rule_class], NEARNESS[template.when]
+
+
 class Matching:
     """One locale's templates."""
 
@@ -62,8 +67,11 @@ class Matching:
         stopped = vetoes_met(hearing, start, end)
         vetoes = tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
         made: list[tuple[Rank, Understood]] = []
-        for index in accepted:
+        order = {index: _preference(rules.templates[index]) for index in accepted}
+        for index in sorted(accepted, key=order.__getitem__):
             template = rules.templates[index]
+            if made and made[0][0][:2] < order[index]:
+                break  # what others make of it is worth less, whatever that is
             if template.vetoes & stopped and (rules.spaced or not _VERBAL.isdisjoint(stopped)):
                 continue
             captures = rules.automaton.trace(lattice, sets, index, end)
@@ -78,8 +86,7 @@ class Matching:
             if hearing.find_payee is not None:
                 filling.name_payee(hearing.find_payee)
             meaning = self._understood(hearing, template, filling)
-            rank = (RANK[template.rule_class], NEARNESS[template.when], len(meaning.unresolved))
-            made.append((rank, meaning))
+            made.append(((*order[index], len(meaning.unresolved)), meaning))
         return choose(made, rules.confidence.precedence), vetoes
 
     def begun(self, hearing: MatchInput) -> bool:

@@ -62,10 +62,11 @@ class Automaton:
         self._read: dict[tuple[int, ...], int] = {}
         self._memo: dict[int, int] = {}
         self._preceding: dict[int, int] = {}
+        self._own: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def __getstate__(self) -> dict[str, object]:
         """Without what `_within` says as well, which is most of it, and without what a use remembers."""
-        return self.__dict__ | {"_follow": [], "_read": {}, "_memo": {}, "_preceding": {}}
+        return self.__dict__ | {"_follow": [], "_read": {}, "_memo": {}, "_preceding": {}, "_own": {}}
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
@@ -97,7 +98,7 @@ class Automaton:
         sets[start] = START
         for at in also:
             sets[at] = START
-        follow, reading = self._follow_of, self._reading
+        follow, known = self._follow_of, self._read
         for at in range(start, end):
             here = sets[at]
             if not here:
@@ -106,7 +107,8 @@ class Automaton:
             for stop, symbols in lattice.steps(at):
                 if stop > end:
                     continue
-                if reached := after & reading(symbols):
+                read = known.get(symbols)
+                if reached := after & (self._reading(symbols) if read is None else read):
                     sets[stop] |= reached
                 if FILLER in symbols:
                     sets[stop] |= here
@@ -119,23 +121,22 @@ class Automaton:
     def reached(self, states: int) -> list[int]:
         """The templates that have any of these states, in their order; the start is no template's."""
         rest, found = states & ~START, list[int]()
-        while rest:
-            template = self._completed[_lowest(rest)]
+        while rest:  # from the last one on: the highest bit of a long number is soon told
+            template = self._completed[rest.bit_length() - 1]
             found.append(template)
-            stop = self._ranges[template][1]
-            rest = rest >> stop << stop
-        return found
+            rest &= (1 << self._ranges[template][0]) - 1
+        return found[::-1]
 
     def trace(self, lattice: Lattice, sets: list[int], template: int, end: int) -> list[Capture]:
         """The edges of one sentence and their slots, in order; every state in a set can be reached, so any will do."""
-        states = sets[end] & self._accept[template]
+        states = self._owned(sets[end] & self._accept[template], template)
         captures: list[Capture] = []
         at = end
-        while states and not states & 1:
+        while states and not states & START:
             edge, state, sources = self._last_step(lattice, sets, states, at, template)
             at = edge.start
             if edge.symbol == FILLER:
-                states &= sets[at]
+                states &= self._owned(sets[at], template)
                 continue
             captures.append(Capture(self._slots[state], edge))
             states = sources
@@ -147,29 +148,46 @@ class Automaton:
         """The preferred edge by which one of `states` was reached at `at`, that one, and where from; else a filler."""
         filler: Edge | None = None
         for rank, start, symbols, value in lattice.into(at):
-            reached = sets[start]
-            if not reached:
+            if not sets[start]:
                 continue
-            if FILLER in symbols and states & reached:
+            if FILLER in symbols and states & self._owned(sets[start], template):
                 filler = Edge(start, at, FILLER)
-            for symbol in symbols if states & self._reading(symbols) else ():
-                here = states & self._of_symbol[symbol]
+            if not states & self._own_reading(template, symbols):
+                continue
+            reached = self._owned(sets[start], template)
+            for symbol in symbols:
+                here = states & self._own_reading(template, (symbol,))
                 while here:
-                    state = _lowest(here)
+                    state = (here & -here).bit_length() + self._ranges[template][0] - 2
                     if sources := reached & self._before(state, template):
                         return Edge(start, at, symbol, rank, value), state, sources
                     here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
         return filler, 0, 0
 
+    def _owned(self, states: int, template: int) -> int:
+        """A template's own states of a set, the start before them: a short number, which is soon looked through."""
+        begin, stop = self._ranges[template]
+        return (states >> begin & (1 << stop - begin) - 1) << 1 | states & START
+
     def _before(self, state: int, template: int) -> int:
-        """The states that a state of a template may follow, the start among them."""
+        """The states of its template that a state may follow, the start before them."""
         made = self._preceding.get(state)
         if made is None:
             begin, stop = self._ranges[template]
             place = state - begin
-            made = _mask(tuple(each for each in range(begin, stop) if self._within[each] >> place & 1))
+            made = _mask(tuple(each - begin + 1 for each in range(begin, stop) if self._within[each] >> place & 1))
             made = self._preceding[state] = made | self._firsts[template] >> state & 1
+        return made
+
+    def _own_reading(self, template: int, symbols: tuple[int, ...]) -> int:
+        """A template's own states among those that are read as one of the symbols, the start before them."""
+        made = self._own.get((template, symbols))
+        if made is None:
+            made = self._owned(self._reading(symbols), template)
+            if len(self._own) >= MAX_MEMO:
+                self._own.clear()
+            self._own[template, symbols] = made
         return made
 
     def _reading(self, symbols: tuple[int, ...]) -> int:
@@ -259,6 +277,3 @@ def _mask(states: tuple[int, ...]) -> int:
         made |= 1 << state
     return made
 
-
-def _lowest(states: int) -> int:
-    return (states & -states).bit_length() - 1

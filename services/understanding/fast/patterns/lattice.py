@@ -103,7 +103,7 @@ class Trie:
 
     def holds(self, units: tuple[str, ...]) -> bool:
         """Whether any phrase is anywhere in the units."""
-        return any(self.begins(units, at) for at in range(len(units)))
+        return self.meets(units) and any(self.begins(units, at) for at in range(len(units)))
 
     def covers(self, units: tuple[str, ...]) -> bool:
         """Whether the units, at least one, are one phrase from the first to the last."""
@@ -119,14 +119,14 @@ class Trie:
 
     def edges(self, units: tuple[str, ...]) -> Iterator[Edge]:
         """Every phrase, wherever it begins."""
-        return (edge for at in range(len(units)) for edge in self.scan(units, at))
+        return (edge for row in self.rows(units) for edge in row)
 
     def rows(self, units: tuple[str, ...]) -> list[list[Edge]]:
         """Every phrase, by the unit that it begins at."""
         first = self._first
         if first.keys().isdisjoint(units):
             return [[]] * len(units)
-        return [self.scan(units, at) if unit in first else [] for at, unit in enumerate(units)]
+        return [_edges(at, self.steps(units, at)) if unit in first else [] for at, unit in enumerate(units)]
 
     def __bool__(self) -> bool:
         return bool(self._first)
@@ -184,8 +184,9 @@ class Lattice:
         self._phrases = phrases
         self._scan = scan
         self._begun: list[tuple[list[Step], list[Edge]] | None] = [*[None] * length, ([], [])]
+        self._steps: list[list[Step]] = [[] for _ in range(length + 1)]
+        self._into: list[list[Arrival]] = [[] for _ in range(length + 1)]
         self._edges: dict[int, list[Edge]] = {}
-        self._into: dict[int, list[Arrival]] = {}
         self._said: frozenset[int] | None = None
 
     def __len__(self) -> int:
@@ -194,16 +195,20 @@ class Lattice:
     def _from(self, at: int) -> tuple[list[Step], list[Edge]]:
         made = self._begun[at]
         if made is None:
-            made = self._begun[at] = self._phrases(at), self._scan(at)
-            self._into.clear()  # what was known to end somewhere is not all that does
+            made = phrases, others = self._phrases(at), self._scan(at)
+            self._begun[at] = made
+            self._steps[at] = [*phrases, *((edge.end, (edge.symbol,)) for edge in others)]
+            for end, symbols in phrases:
+                self._into[end].append(_new(Arrival, (_RANK, at, symbols, None)))
+            for _, end, symbol, rank, value in others:
+                self._into[end].append(_new(Arrival, (rank, at, (symbol,), value)))
         return made
 
-    def steps(self, at: int) -> Iterator[Step]:
+    def steps(self, at: int) -> list[Step]:
         """Where what begins at unit `at` ends, and what it is read as; nothing does behind the last."""
-        phrases, others = self._from(at)
-        yield from phrases
-        for edge in others:
-            yield edge.end, (edge.symbol,)
+        if self._begun[at] is None:
+            self._from(at)
+        return self._steps[at]
 
     def edges(self, at: int) -> list[Edge]:
         """The same, an edge a symbol."""
@@ -217,8 +222,11 @@ class Lattice:
         """Those that begin among these units and are read as one of the symbols; mostly none is."""
         if self.said().isdisjoint(symbols):
             return []
-        places = range(begin, len(self) if stop is None else stop)
-        return [edge for at in places for edge in self.edges(at) if edge.symbol in symbols]
+        found: list[Edge] = []
+        for at in range(begin, len(self) if stop is None else stop):
+            if any(symbol in symbols for _, read in self.steps(at) for symbol in read):
+                found += [edge for edge in self.edges(at) if edge.symbol in symbols]
+        return found
 
     def said(self) -> frozenset[int]:
         """Every symbol that anything is read as."""
@@ -228,12 +236,5 @@ class Lattice:
 
     def into(self, at: int) -> list[Arrival]:
         """What ends before unit `at`, preferred first, the longer before the shorter."""
-        made = self._into.get(at)
-        if made is None:
-            made = self._into[at] = []
-            for start, begun in enumerate(self._begun[:at]):
-                if begun is not None:
-                    made += [Arrival(_RANK, start, symbols) for end, symbols in begun[0] if end == at]
-                    made += [Arrival(e.rank, start, (e.symbol,), e.value) for e in begun[1] if e.end == at]
-            made.sort(key=itemgetter(0, 1))
-        return made
+        self._into[at].sort(key=itemgetter(0, 1))
+        return self._into[at]
