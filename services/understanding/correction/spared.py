@@ -54,8 +54,7 @@ def _of_the_rest(said: Said, meant: Understood, wanted: set[str], mentions: list
         return _offered(said, meant, next(iter(wanted)), mentions)
     if not wanted:
         return Understood(None, payees=meant.payees)
-    several = _every(said) or not CALLED.isdisjoint({*said.units.words} - {CARD})
-    if not several or meant.intent not in CARDS:
+    if not (_every(said) or _several(said)) or meant.intent not in CARDS:
         return of_a_card(meant.intent or Intent.CARD_LOCK, {}, Route.FAST, RULE)
     cards = [card for card in said.context.cards if card.id in wanted]
     open_to = [card.id for card in cards if card.locked is (meant.intent is Intent.CARD_UNLOCK)]
@@ -77,6 +76,11 @@ def _of_cards(said: Said, found: Understood) -> Understood | None:
 def _every(said: Said) -> bool:
     """Whether all are spoken of."""
     return said.rules.symbols.get(_EVERYTHING) in said.hearing.reading.lattice.said()
+
+
+def _several(said: Said) -> bool:
+    """Whether more than one is spoken of."""
+    return said.rules.accounts.every.holds(said.units.words) or not CALLED.isdisjoint({*said.units.words} - {CARD})
 
 
 def _each(said: Said, meant: Understood, cards: list[CardId]) -> Understood:
