@@ -9,7 +9,7 @@ from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from services.interpretation.stages import InterpretationContext, interpret
 from services.interpretation.two_breaths import gone_on
-from services.observability import Stamps
+from services.observability.metrics import Stamp, Stamps
 from services.payees import PayeeIndex
 from services.understanding.nbest.rescore import rescored
 
@@ -61,6 +61,8 @@ class Interpreter:
             stamps = Stamps(self._tick)
             found = interpret(transcript, context, self._payees, stamps)
             if self._before and context.amount_open:
-                found = gone_on(self._before, found, lambda said: interpret(said, context, self._payees, stamps))
+                again = Stamps(self._tick)
+                found = gone_on(self._before, found, lambda said: interpret(said, context, self._payees, again))
+                stamps.at[Stamp.UNDERSTANDING_END] = self._tick()
             self._ahead = _Ahead(key, found, stamps)
         return self._ahead

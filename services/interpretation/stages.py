@@ -72,7 +72,8 @@ def interpret(
     unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
     anew = code is not None and len(code.value) < _MOST_FIGURES and _ANEW in (understood.rule or "")
     if context.asked.code and (unread or anew):
-        plainly = interpret(transcript, replace(context, asked=replace(context.asked, code=False)), payees, stamps)
+        no_code = replace(context, asked=replace(context.asked, code=False))
+        plainly = interpret(transcript, no_code, payees, Stamps(stamps.tick))  # the stage ends where all of it does
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     understood = looked_back(Annotation(transcript, spans, match), understood)
     if context.asked.day:
