@@ -1,7 +1,7 @@
 """Intents, slots and what understanding concludes from one utterance."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 from typing import Any, Generic, TypeVar
 
 from schemas.banking import Account, Bill, Card
@@ -77,6 +77,15 @@ class SlotName(StrEnum):
     TOPIC = "topic"
 
 
+class Choice(IntEnum):
+    """A choice that is not the n-th of what was offered, as templates give it too."""
+
+    NONE = 0
+    LAST = -1
+    EVERY = -2  # all of it, or with nothing offered all that there are
+    PAID_LAST = -3  # who of those was paid last
+
+
 class Topic(StrEnum):
     """What an order or a question is about that is no value; a template may give others, which only replies name."""
 
@@ -139,7 +148,7 @@ class Slots:
     at_least: Slot[MoneyValue] | None = None
     at_most: Slot[MoneyValue] | None = None
     portion: Slot[str] | None = None  # "minimum", "half", "full" of a bill; "more", "less", … of what is read
-    choice: Slot[int] | None = None  # "the second one": 1-based, −1 the last, 0 "someone else", −2 all; how many
+    choice: Slot[int] | None = None  # "the second one": 1-based, else a `Choice`; how many
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
     @property

@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Refuse, Reply
 from schemas.ids import AccountId
-from schemas.intent import READING, Intent, Route, Slots, Topic, Understood
+from schemas.intent import READING, Choice, Intent, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, struck
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
@@ -32,7 +32,7 @@ from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, merged, named, task_of
 from services.dialogue.terms import only_card
-from services.dialogue.values import EVERY, every_card
+from services.dialogue.values import every_card
 
 COMMANDS: Final = frozenset(
     {
@@ -62,7 +62,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
-    if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == EVERY:
+    if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == Choice.EVERY:
         return every_card(state, task, facts)
     if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READING)):
         return _digression(state, _of_waiting(waiting, task, heard), facts)

@@ -2,10 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Final
 
 from schemas.ids import PayeeId
-from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
+from schemas.intent import Choice, Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask, offered_of
 from services.dialogue.events import Facts
@@ -16,18 +15,13 @@ from services.dialogue.resume import offer_person, read_again, refused, set_asid
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, named, taken
 
-EVERY: Final = -2
-"""A choice that is all of what was offered, or with nothing offered all that there are."""
-_PAID_LAST: Final = -3
-"""A choice of the one of those offered who was paid last."""
-
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """A choice of what was offered, or a value for the task at hand."""
     task, slots = state.task, heard.slots
     if task is None:
         return missed(state, facts)
-    if slots.choice is not None and slots.choice.value == EVERY:
+    if slots.choice is not None and slots.choice.value == Choice.EVERY:
         return _each_offered(state, task, heard, facts) or _all_cards(state, task, facts)
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
@@ -243,17 +237,17 @@ def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts:
 
 
 def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | None = None) -> Step:
-    """Take the n-th of what was offered (1-based, −1 the last), and what was said with it; 0 is none of them."""
+    """Take the n-th of what was offered (1-based, else a `Choice`), and what was said with it."""
     task, choices = state.task, state.choices
     if task is None:
         return missed(state, facts)
-    if number == 0 and state.choices and state.asked is SlotName.AMOUNT:
+    if number == Choice.NONE and state.choices and state.asked is SlotName.AMOUNT:
         return advance(state.memory, replace(task, amounts=()), facts)
-    if number == 0:
+    if number == Choice.NONE:
         cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
         return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
-    if number == _PAID_LAST:
+    if number == Choice.PAID_LAST:
         index = _paid_last(choices, facts)
     if not 0 <= index < len(choices):
         return missed(state, facts)

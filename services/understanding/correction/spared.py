@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from schemas.ids import CardId
-from schemas.intent import Intent, Route, Slot, Slots, Understood
+from schemas.intent import Choice, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, CARD, RULE, of_a_card
@@ -17,8 +17,6 @@ _DOES: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
 """Verbs that count where every card is spoken of: 「家族カード以外全部止めて」."""
 _EVERYTHING: Final = "everything"
 _BOTH: Final = 2
-_ALL: Final = -2
-"""The choice that is every one of them."""
 
 
 class _Mention(NamedTuple):
@@ -96,7 +94,7 @@ def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> 
         return None
     first = min(each.start for each in mentions)
     if other.start != first and said.rules.patterns.as_well.search(said.text, first, other.start):
-        slots = Slots(choice=Slot(_ALL, said.heard.evidence(other.start, other.end, RULE)))
+        slots = Slots(choice=Slot(Choice.EVERY, said.heard.evidence(other.start, other.end, RULE)))
         return replace(found, slots=slots, missing=())
     if found.route is Route.FAST:
         return None
