@@ -125,7 +125,7 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
     offer = offer_of(task, facts)
-    if task.intent is Intent.CARD_UNLOCK and task.card is None and only_card(facts, locked=True) is not None:
+    if task.intent is Intent.CARD_UNLOCK and only_card(facts, locked=True) is not None:
         offer = both(reply("card.locked"), offer)
     hangs = dialogue_rules().conditional(task.unread)
     if hangs or (_whole(task) and not dialogue_rules().only_endings(task.unread)):  # one question, not two in turn
