@@ -124,9 +124,11 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, unread=())
     if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
-    if task.intent is Intent.CARD_UNLOCK and task.card is None:
-        task = replace(task, card=only_card(facts, locked=True))
+    locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
+    task = replace(task, card=task.card or locked)
     offer = offer_of(task, facts)
+    if locked is not None and task.card == locked:
+        offer = both(reply("card.locked"), offer)
     hangs = dialogue_rules().conditional(task.unread)
     if hangs or (_whole(task) and not dialogue_rules().only_endings(task.unread)):  # one question, not two in turn
         missed = reply("problem.conditional" if hangs else "offer.missed_some")

@@ -8,6 +8,7 @@ Ten thousand payees are taken in at once, so this keeps plain lists of strings a
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from datetime import date
 from functools import cached_property, lru_cache
 from itertools import islice
 from math import log
@@ -21,6 +22,7 @@ from services.payees.phones import sayings
 
 MAX_FITTING: Final = 30
 """Payees listed for a few spelled letters."""
+_RECENT_DAYS: Final = 90.0
 _LEAST: Final = 150
 """Forms of some sixty payees, the smallest books that calibration has seen; smaller ones are judged like them."""
 
@@ -240,3 +242,11 @@ def _own(table: dict[str, list[int]], key: str, owner: int) -> None:
         table[key] = [owner]
     elif owners[-1] != owner:
         owners.append(owner)
+
+
+def recency(payee: Payee, today: date | None) -> float:
+    """1 for a payee paid today, falling to 0 in about a year; 0 when never paid or unknown."""
+    if today is None or payee.last_paid is None:
+        return 0.0
+    days = max(0, (today - payee.last_paid).days)
+    return float(2.0 ** (-days / _RECENT_DAYS))

@@ -1,6 +1,6 @@
 """The index of one customer's payees: built once, never changed, searched without I/O."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import date
 from itertools import islice
 from typing import Final
@@ -17,7 +17,7 @@ from services.payees.decide import Decision, decide, tell_apart
 from services.payees.endings_en import EndingsNamed
 from services.payees.evidence import ALIKE, SURELY_ALIKE
 from services.payees.fold import japanese
-from services.payees.forms import Forms
+from services.payees.forms import Forms, recency
 from services.payees.found import PayeeSearchResult, Ranked, Searched
 from services.payees.letters_en import LettersNamed
 from services.payees.namings import relations
@@ -32,7 +32,6 @@ from services.payees.written import WrittenNames
 
 MAX_PAYEES: Final = 10_000
 MAX_CANDIDATES: Final = 5
-_RECENT_DAYS: Final = 90.0
 
 
 class PayeeIndex:
@@ -42,7 +41,7 @@ class PayeeIndex:
         if len(payees) > MAX_PAYEES:
             raise TooLarge(f"a book of more than {MAX_PAYEES} payees")
         self._payees = tuple(payees)
-        self._forms = Forms(self._payees, [_recency(payee, today) for payee in self._payees])
+        self._forms = Forms(self._payees, [recency(payee, today) for payee in self._payees])
         self._spelling = Spelling(self._payees, self._forms)
         self._related = relations(self._payees)
         self._called = Called(self._payees, self._forms.readings)
@@ -185,7 +184,7 @@ class PayeeIndex:
         """The likeliest place of a name in an utterance, with what a search made of it."""
         best: PayeeSearchResult | None = None
         for place in self._places(text, locale, taken):
-            if place.cue is Cue.NONE and self._in_own_words(text[place.start : place.end]):
+            if self._in_own_words(text[place.start : place.end]) and self._of_more(text, place, locale):
                 continue  # 電気を is no payee, 電気に is one
             names = [text[place.start : place.end], *(self._aligned(text, place, other, locale) for other in others)]
             favoured = self._related.get(place.relationship, ())
@@ -205,11 +204,21 @@ class PayeeIndex:
             if spelled_kana(japanese(text)):
                 return [Place.whole(text)]
             found = spans_ja.places(text, taken)
-            whole = spans_ja.windows(text, self._forms.is_written)
         else:
             found = spans_en.places(text, taken, self._forms.vocabulary.__contains__, self._forms.is_name)
-            whole = spans_en.windows(text, self._forms.is_whole_name)
-        return found if any(place.cue >= Cue.WEAK for place in found) else [*found, *islice(whole, 1)]
+        led = any(place.cue >= Cue.WEAK for place in found)
+        return found if led else [*found, *islice(self._written(text, locale), 1)]
+
+    def _written(self, text: str, locale: Locale) -> Iterator[Place]:
+        """Whole names wherever they stand, longest first."""
+        if language(locale) == "ja":
+            return spans_ja.windows(text, self._forms.is_written)
+        return spans_en.windows(text, self._forms.is_whole_name)
+
+    def _of_more(self, text: str, place: Place, locale: Locale) -> bool:
+        """Whether nothing tells that a relationship is a payee, or it is a part of a whole name: 商店街の組合."""
+        within = (w for w in self._written(text, locale) if w.start <= place.start and place.end <= w.end)
+        return place.cue is Cue.NONE or any((w.start, w.end) != (place.start, place.end) for w in within)
 
     def _aligned(self, text: str, place: Place, other: str, locale: Locale) -> str:
         return aligned(text, place, other, lambda said, taken: self._places(said, locale, taken))
@@ -286,11 +295,3 @@ def _beside(banked: Banked, place: Place) -> Place | None:
     if place.end <= banked.at and strip_honorific(between) == "ア":
         return place._replace(end=banked.at + banked.size)
     return None
-
-
-def _recency(payee: Payee, today: date | None) -> float:
-    """1 for a payee paid today, falling to 0 in about a year; 0 when never paid or unknown."""
-    if today is None or payee.last_paid is None:
-        return 0.0
-    days = max(0, (today - payee.last_paid).days)
-    return float(2.0 ** (-days / _RECENT_DAYS))

@@ -1,6 +1,7 @@
 """From a payee to what it may be called: the words of its name, in full, in short and in part."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -179,12 +180,14 @@ def namings_of(payee: Payee) -> Namings:
 def relations(payees: Sequence[Payee]) -> dict[str, tuple[int, ...]]:
     """Relationship → the payees who have it, whatever word the customer keeps it under; and a company's short name."""
     table: dict[str, tuple[int, ...]] = {}
-    known = relationship_words()
+    known, written = relationship_words(), sorted(bare(payee.name)[0] for payee in payees)
     for owner, payee in enumerate(payees):
         if payee.relationship:
             key = fold_word(payee.relationship)
             for name in alike_relationships(known.get(key, key)):
                 table[name] = (*table.get(name, ()), owner)
         for name in set(shorter(bare(payee.name)[0])) if is_japanese(payee.name) else ():
-            table[name] = (*table.get(name, ()), owner)
+            at = bisect_left(written, name) + 1
+            if not any(other.startswith(name) for other in written[at : at + 1]):  # nobody else may be meant
+                table[name] = (*table.get(name, ()), owner)
     return table
