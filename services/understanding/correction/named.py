@@ -174,7 +174,7 @@ class Mentions(Hearing):
                 if nouns.nouns[e.symbol].kind == kind
             ]
             end, id_ = max(named, default=(at + 1, None), key=lambda each: each[0])
-            if id_ is not None and not self.excepted(at):
+            if id_ is not None:
                 yield self.said(at, end, _RULE), id_
             at = end
         yield from self.numbered(kind)

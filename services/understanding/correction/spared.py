@@ -48,16 +48,12 @@ def spared(said: Said, found: Understood) -> Understood | None:
 
 
 def _all_but(said: Said, meant: Understood, wanted: set[str]) -> Understood:
-    """Those that are open, one after the other, where all are meant but what is left alone; else which is asked."""
-    if meant.intent is not Intent.CARD_LOCK or not _several(said):
-        return of_a_card(meant.intent or Intent.CARD_LOCK, {}, Route.FAST, RULE)
-    told = said.heard.whole(RULE)
-    open_to = [card.id for card in said.context.cards if card.id in wanted and not card.locked] or [
-        *map(CardId, wanted)
-    ]
-    return one_after_another(
-        [of_a_card(meant.intent, {each: Slot(CardId(each), told)}, Route.FAST, RULE) for each in open_to]
-    )
+    """Those that are open, one after the other, where all but one are to be locked; else which is asked."""
+    told, intent = said.heard.whole(RULE), meant.intent or Intent.CARD_LOCK
+    locked = [c.id for c in said.context.cards if c.id in wanted and not c.locked] if _several(said) else []
+    each = [Slot(id_, told) for id_ in locked if intent is Intent.CARD_LOCK]
+    cards: list[dict[str, Slot[CardId]]] = [{slot.value: slot} for slot in each] or [{}]
+    return one_after_another([of_a_card(intent, card, Route.FAST, RULE) for card in cards])
 
 
 def _several(said: Said) -> bool:
