@@ -48,15 +48,14 @@ def _orders(said: Said, found: Understood, topic: Slot[str]) -> Iterator[Underst
     several: dict[str, dict[Any, Slot[Any]]] = {"payee": payees, "target": {}, "source": {}}
     for part, edge, account in own_accounts(said.hearing):
         several[part][account] = Slot(AccountId(account), said.hearing.said(edge.start, edge.end, topic.evidence.rule))
-    one = {name: next(iter(each.values())) for name, each in several.items() if len(each) == 1}
-    name = next((name for name, each in several.items() if len(each) >= _TWO), "")
-    name = name or ("payee" if one.get("payee") else "target")
-    goes = {"payee", "target"} & {name, *one}
-    for at, each in enumerate(several[name].values() if goes else ()):
-        order = replace(unmeasured(topic), missing=(SlotName.AMOUNT,), payees=found.payees)
-        doubted = (SlotName.PAYEE,) if name == "payee" and each.readings else ()
-        given: dict[str, Any] = {**one, name: each, "topic": None if at else topic}
-        yield replace(order, slots=Slots(**given), doubted=doubted)
+    sources = [("source", each) for each in several["source"].values()]
+    receivers = [(name, each) for name in ("payee", "target") for each in several[name].values()]
+    parts = receivers if len(receivers) > 1 or len(sources) <= 1 else sources
+    for at, (name, each) in enumerate(parts if receivers else ()):
+        others = sources if parts is receivers else receivers
+        given: dict[str, Any] = {**dict(others if len(others) == 1 else ()), name: each, "topic": None if at else topic}
+        order = replace(unmeasured(topic), missing=(SlotName.AMOUNT,), payees=found.payees, slots=Slots(**given))
+        yield replace(order, doubted=(SlotName.PAYEE,)) if name == "payee" and each.readings else order
 
 
 def _joined(rules: Grammar, text: str, name: Evidence) -> bool:
