@@ -105,7 +105,7 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     candidates = task.payee_candidates
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        return ask(memory, cleared, reply("ask.payee_unknown", heard=dialogue_rules().echo(task.payee_heard)))
+        return ask(memory, cleared, reply("ask.payee_unknown", heard=task.payee_heard))
     question = Asking(task, SlotName.PAYEE, tuple(candidates))
     banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
     if banks:
@@ -234,10 +234,9 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
 
 
 def struck(task: Task, facts: Facts) -> Task:
-    """The order without the words that were not read; where these name an account, it is asked where it comes from."""
-    names = [account.name.casefold() for account in facts.profile.accounts if account.id != task.target]
-    told = " ".join(task.unread)
-    named = task.source is None and any(name in told.casefold() for name in names)
+    """The order without the words that were not read; where they name an account, it is asked for."""
+    told, others = " ".join(task.unread).casefold(), [a for a in facts.profile.accounts if a.id != task.target]
+    named = task.source is None and any(account.name.casefold() in told for account in others)
     return replace(task, unread=(), account_heard=told if named else task.account_heard)
 
 

@@ -177,17 +177,12 @@ def last_digits(facts: Facts, key: str) -> str:
 
 def marks(facts: Facts, choices: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The words that tell each offered payee or card from the others: bank, part of its name, relationship, aliases."""
-    payees = [facts.payees.get(PayeeId(key)) for key in choices]
+    said = [_said_of(facts.payees[PayeeId(key)]) if PayeeId(key) in facts.payees else {} for key in choices]
     cards = [card(facts, CardId(key)) for key in choices]
-    said = [_said_of(p) if p is not None else _words_of(c) for p, c in zip(payees, cards, strict=True)]
+    said = [dict.fromkeys(c.name.split()) if c and c.name.isascii() else s for s, c in zip(said, cards, strict=True)]
     return tuple(
         tuple(word for word in own if not any(word in other for other in said if other is not own)) for own in said
     )
-
-
-def _words_of(offered: Card | None) -> dict[str, None]:
-    """The words of a card's name, where they stand apart."""
-    return dict.fromkeys(offered.name.casefold().split()) if offered is not None and offered.name.isascii() else {}
 
 
 def _said_of(payee: Payee) -> dict[str, None]:

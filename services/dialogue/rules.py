@@ -22,7 +22,6 @@ class DialogueRules(RuleFile):
     transactions_most: int
     queued: int
     other_named: frozenset[str] = frozenset()
-    owning: str = "^$"
     patience: int
     that_bill: frozenset[str]
     of_that: frozenset[str]
@@ -57,10 +56,6 @@ class DialogueRules(RuleFile):
         for spelled, sound in self.sounds:
             name = re.sub(spelled, sound, name)
         return name
-
-    def echo(self, words: str) -> str:
-        """What a caller named, as it is said back: "my mom" without "my"."""
-        return re.sub(self.owning, "", words)
 
     def repeats(self, piece: str) -> bool:
         """Whether words that nothing was made of ask for more than one payment: 毎月, ずつ三回."""

@@ -126,17 +126,18 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """The order to the one other payee of that name, "the other will"; or that nobody knows what half would be."""
-    portion, slots = heard.slots.portion, heard.slots
-    unknown = task.intent is Intent.TRANSFER_MONEY and not (task.amounts or slots.amount)
-    if unknown and portion is not None and portion.value in BY_HOW_MUCH:
+    portion = heard.slots.portion.value if heard.slots.portion is not None and heard.slots.amount is None else ""
+    if portion in BY_HOW_MUCH and task.intent is Intent.TRANSFER_MONEY and not task.amounts:
         return and_again(state, "problem.exact", facts)
-    if not named(heard, dialogue_rules().other_named):
-        return None
     had = facts.payees.get(task.payee) if task.payee is not None else None
-    names = {*had.name.casefold().split()} if had is not None else set()
-    meant = {each.id for each in heard.payees.candidates} if heard.payees is not None else facts.payees.keys()
+    if had is None or not named(heard, dialogue_rules().other_named):
+        return None
+    names, meant = (
+        {*had.name.casefold().split()},
+        {each.id for each in heard.payees.candidates} if heard.payees else None,
+    )
     so_called = (p.id for p in facts.payees.values() if names.intersection(p.name.casefold().split()))
-    others = [each for each in so_called if each in meant and each != task.payee]
+    others = [each for each in so_called if each != task.payee and (meant is None or each in meant)]
     return advance(state.memory, chosen_payee(task, others[0]), facts) if len(others) == 1 else None
 
 

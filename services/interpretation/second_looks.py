@@ -47,7 +47,6 @@ from services.understanding.offers.behind_talk import behind_talk
 from services.understanding.offers.led_up import led_up, needed_by
 from services.understanding.offers.mentioned import mentioned, of_an_account
 from services.understanding.offers.offered import offered
-from services.understanding.offers.paid_from import paid_from
 from services.understanding.offers.proposed import proposed
 
 _Reader: TypeAlias = Callable[[Said, Understood], Understood | None]
@@ -107,7 +106,6 @@ _LOOKS: Final = (
     _Look(_THEN, afterthought),
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
-    _Look(_ELSE, paid_from),
     _Look(_ELSE, proposed),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import BillId, RuleId
-from schemas.intent import COUNTED, READING, Intent, Route, Slot, Slots, Understood
+from schemas.intent import READING, TOLD_ALONE, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.meanings import CARDS
 
 _RULE: Final = RuleId("intents.more_wanted@1")
-_READ: Final = READING | COUNTED | CARDS
+_READ: Final = READING | TOLD_ALONE | CARDS
 _MOST_LEAD: Final = 4
 """Words between "and" and what is wanted: "and could you please mail"."""
 

@@ -15,8 +15,6 @@ from services.understanding.fast.ruleset.grammar import Grammar
 
 _ABOUT: Final = frozenset({None, Intent.TRANSFER_MONEY})
 _TWO: Final = 2
-_MOST: Final = 4
-"""Orders that are made of one, at most."""
 
 
 def shared_out(said: Said, found: Understood) -> Understood | None:
@@ -25,14 +23,14 @@ def shared_out(said: Said, found: Understood) -> Understood | None:
     if not said.context.idle or found.intent not in _ABOUT or found.vetoes:
         return None
     topic: Slot[str] = Slot(Topic.SPLIT, said.heard.whole(rules.accounts.rule("shared_out")))
-    if len([*rules.accounts.halves.edges(words)]) >= _TWO and (orders := [*_orders(said, found, topic)][:_MOST]):
+    if len([*rules.accounts.halves.edges(words)]) >= _TWO and (orders := [*_orders(said, found, topic)]):
         return one_after_another(orders)
     if not rules.accounts.shared_out.holds(words):
         return None
     named = Mentions.of_all(said).everyone
     if not any(_joined(rules, text, each) for each, _ in named):  # "we split it, send dave twenty"
         return None
-    orders = [*_orders(said, found, topic)][:_MOST] if rules.spaced else []
+    orders = [*_orders(said, found, topic)] if rules.spaced else []
     return one_after_another(orders) if orders else unmeasured(replace(topic, value=Topic.EXACT))
 
 
@@ -43,23 +41,21 @@ def unmeasured(topic: Slot[str]) -> Understood:
 
 
 def _orders(said: Said, found: Understood, topic: Slot[str]) -> Iterator[Understood]:
-    """An order for each of several who get it, own accounts that do, or that pay; none where there is one."""
+    """An order for each who gets it, or each own account that does or pays."""
     everyone = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
     row = max([each for each in in_a_row(said) if each[1]], everyone, key=len)
-    several: dict[str, dict[Any, Slot[Any]]] = {"payee": {}, "target": {}, "source": {}}
-    several["payee"] = {ids[0]: Slot(ids[0], place, tuple(ids[1:])) for place, ids in row}
-    if not row and found.slots.payee is not None:
-        several["payee"] = {found.slots.payee.value: found.slots.payee}
+    payees = {ids[0]: Slot(ids[0], place, tuple(ids[1:])) for place, ids in row}
+    several: dict[str, dict[Any, Slot[Any]]] = {"payee": payees, "target": {}, "source": {}}
     for part, edge, account in own_accounts(said.hearing):
         several[part][account] = Slot(AccountId(account), said.hearing.said(edge.start, edge.end, topic.evidence.rule))
-    one = {name: next(iter(each.values())) for name, each in several.items() if len(each) == 1}
-    name = next((name for name, each in several.items() if len(each) >= _TWO), "")
-    goes = {"payee", "target"} & {name, *one}
-    for at, each in enumerate(several[name].values() if name and goes else ()):
-        order = replace(unmeasured(topic), missing=(SlotName.AMOUNT,), payees=found.payees)
-        doubted = (SlotName.PAYEE,) if name == "payee" and each.readings else ()
-        given: dict[str, Any] = {**one, name: each, "topic": None if at else topic}
-        yield replace(order, slots=Slots(**given), doubted=doubted)
+    sources = [("source", each) for each in several["source"].values()]
+    receivers = [(name, each) for name in ("payee", "target") for each in several[name].values()]
+    parts = receivers if len(receivers) > 1 or len(sources) <= 1 else sources
+    for at, (name, each) in enumerate(parts if receivers else ()):
+        others = sources if parts is receivers else receivers
+        given: dict[str, Any] = {**dict(others if len(others) == 1 else ()), name: each, "topic": None if at else topic}
+        order = replace(unmeasured(topic), missing=(SlotName.AMOUNT,), payees=found.payees, slots=Slots(**given))
+        yield replace(order, doubted=(SlotName.PAYEE,)) if name == "payee" and each.readings else order
 
 
 def _joined(rules: Grammar, text: str, name: Evidence) -> bool:

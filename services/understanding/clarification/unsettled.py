@@ -8,20 +8,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.ids import AccountId
-from schemas.intent import MONEY_MOVING, Intent, Route, Slot, Understood
+from schemas.intent import MONEY_MOVING, Intent, Route, Understood
 from services.understanding.correction.cuts import PAUSES, announced_cuts
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
-from services.understanding.fast.words.vocabulary import owned
 
 VERBS: Final = (*SENDING, "pay", "puts")
 """What an order begins with."""
 _OPEN: Final = frozenset({None, Intent.QNA})
-_OF_IT: Final = ".of_that@"
-"""In the rule of what is ordered of an account that was spoken of."""
 _LEAST: Final = 2
 """Words of a condition, at least."""
 MAX_CUTS: Final = 3
@@ -74,23 +70,11 @@ def _on_condition(said: Said) -> Understood | None:
     for at in islice(starts, MAX_CUTS):
         if words[at - 1] in rules.words.doers or words[at - 1] in marks.verbs:
             continue  # "if i pay the phone bill"
-        order = said.look(units.starts[at], units.ends[-1], replace(said.context, recent=Intent.BALANCE_INQUIRY))
+        order = said.look(units.starts[at], units.ends[-1], said.context)
         if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
             left = said.heard.evidence(0, units.ends[at - 1], rules.accounts.rule("unsettled"))
-            return replace(_of_its_account(said, order, at), unread=(*order.unread, left))
+            return replace(order, unread=(*order.unread, left))
     return None
-
-
-def _of_its_account(said: Said, order: Understood, end: int) -> Understood:
-    """The order with the one account that the condition, up to a unit, is about, where money "of it" is to go."""
-    if _OF_IT not in (order.rule or ""):
-        return order
-    hearing = said.hearing
-    own = owned(hearing.nouns, hearing.reading.words, end).get("account", {})
-    told = [
-        Slot(AccountId(id_), hearing.said(*place, said.rules.accounts.rule("unsettled"))) for id_, place in own.items()
-    ]
-    return replace(order, slots=replace(order.slots, source=told[0] if len(told) == 1 else None))
 
 
 def _asked(rules: Grammar, intent: Intent) -> Understood:

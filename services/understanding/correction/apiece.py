@@ -11,7 +11,7 @@ from schemas.intent import READING, Evidence, Intent, Mention, Route, Slot, Slot
 from schemas.span import DateValue
 from services.understanding.correction.cuts import NEAR
 from services.understanding.correction.in_a_row import in_a_row
-from services.understanding.correction.merging import one_after_another, said_in
+from services.understanding.correction.merging import one_after_another, said_in, with_words
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.clauses.clauses import only
@@ -21,8 +21,6 @@ from services.understanding.fast.ruleset.accounts import Accounts
 _MORE: Final = 2
 """Values beside the first one, at most."""
 _MOST_BILLS: Final = 8
-_MOST_EACH: Final = 6
-"""Those who get as much each, at most."""
 _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
 _EVERYTHING: Final = "everything"
@@ -50,7 +48,8 @@ def apiece(said: Said, found: Understood) -> Understood | None:
     behind = said.text[named.evidence.end :]
     linked = behind.startswith(marks.joined)
     bills = name is SlotName.BILL and linked
-    if (bills and not _in_a_row(said, named)) or (not bills and len(named.readings) > 1):
+    least = rules.symbols.get("minimum") in said.hearing.reading.lattice.said()  # "…, but only the minimum"
+    if (bills and (least or not _in_a_row(said, named))) or (not bills and len(named.readings) > 1):
         return None
     verbs = _verbs(said)
     unread = [each for each in found.unread if not any(a <= each.start and each.end <= b for a, b in verbs)]
@@ -70,7 +69,7 @@ def each_named(said: Said, found: Understood) -> Understood | None:
     named = _all_named(said) if _may_be_each(said, found) else []
     if not named:
         return None
-    order = said_in(said.again(_for_the_last(said, named[0][0], named[-1][0])), said.text)
+    order = said_in(said.again(_for_one(said, named)), said.text)
     if order.intent is not Intent.TRANSFER_MONEY or order.slots.amount is None or order.unread or order.then:
         return None
     rule = said.rules.accounts.rule("apiece")
@@ -91,7 +90,7 @@ def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
     """Everyone who is named, in a row; nobody where each of them is clear, or there are too many."""
     if said.rules.spaced:
         row = in_a_row(said)
-        return row if 1 < len(row) <= _MOST_EACH else []
+        return row if 1 < len(row) <= _MOST_BILLS else []
     named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
     between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
     joined = all(said.rules.patterns.joined_names.fullmatch(each) for each in between)
@@ -99,9 +98,11 @@ def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
     return named if joined and open_ and 1 <= len(between) <= _MORE else []
 
 
-def _for_the_last(said: Said, first: Evidence, last: Evidence) -> str:
-    """The words for the last one who is named alone."""
-    text, units, marks = said.text, said.units, said.rules.accounts
+def _for_one(said: Said, named: list[tuple[Evidence, list[PayeeId]]]) -> str:
+    """The words for one who is named, alone: the last of them whom somebody is called by."""
+    first, last = named[0][0], next(place for place, ids in reversed(named) if ids)
+    text = with_words(said.text, last.end, named[-1][0].end, "")
+    units, marks = said.units, said.rules.accounts
     told = [marks.apiece.longest(units.words, at)[0] for at in range(len(units.words))]
     places = [(units.starts[at], units.ends[end - 1]) for at, end in enumerate(told) if end > at]
     for start, end in [(first.start, last.start), *places]:
@@ -114,11 +115,10 @@ def _but_payee(order: Understood) -> tuple[Mention, ...]:
 
 
 def _to_one_of(order: Understood, told: Evidence, ids: Sequence[PayeeId]) -> Understood:
-    """The order for who is named, or for one of those, which is asked; for somebody else where nobody is so called."""
+    """The order for who is named, or for one of those, or for whom else, which is asked."""
     if not ids:
-        unknown = Mention(SlotName.PAYEE, told)
-        slots = replace(order.slots, payee=None)
-        return replace(order, slots=slots, unresolved=(unknown,), missing=(SlotName.PAYEE,), payees=None)
+        nobody = replace(order, slots=replace(order.slots, payee=None), missing=(SlotName.PAYEE,), payees=None)
+        return replace(nobody, unresolved=(Mention(SlotName.PAYEE, told),))
     doubted = (SlotName.PAYEE,) if len(ids) > 1 else ()
     return replace(order, slots=replace(order.slots, payee=Slot(ids[0], told, tuple(ids[1:]))), doubted=doubted)
 

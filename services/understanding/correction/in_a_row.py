@@ -1,25 +1,24 @@
 """Names in a row, in a language with spaces: "to grant harpreet and bob", whether or not somebody bears them."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from schemas.ids import PayeeId
-from schemas.intent import Evidence
+from schemas.intent import Evidence, Route, SlotName, Understood
 from services.understanding.correction.named import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.left import unknown
 
-_MOST_WORDS: Final = 3
-"""Words of one name, at most."""
-_MOST: Final = 10
-"""Words that may be names, at most."""
+_WORDS: Final = 3  # of one name, at most
+_MOST: Final = 10  # words that may be names
+_ASKED: Final = 3  # who may be meant
 _SURE: Final = 0.99
 Named = tuple[Evidence, list[PayeeId]]
-"""Where a name stands, and who may be meant: nobody by one that none bears."""
 
 
 def in_a_row(said: Said) -> list[Named]:
-    """All that is named, nobody's names among it; nothing where other words stand between the names."""
+    """All that is named, by one that none bears nobody; nothing where other words stand between the names."""
     held = {place.start: (place, ids) for place, ids in Mentions.of_all(said).everyone}
     free = {unit for each in unknown(said.hearing) for unit in _units(said, each)}
     places = sorted(free.union(*(_units(said, place) for place, _ in held.values())))
@@ -31,14 +30,31 @@ def in_a_row(said: Said) -> list[Named]:
         named = named or ([(_place(said, at, 1), [])] if at in free else [])
         found += sorted(named, key=lambda each: each[0].end)[-1:]
         at = max(at, *(_units(said, found[-1][0]) if named else ())) + 1 if named else at + 1
-    joins, rows = said.rules.patterns.joined_names, [found[:1]]
+    rows, joins = [found[:1]], said.rules.patterns.joined_names
     for (one, _), two in pairwise(found):
-        if joins.fullmatch(said.text, one.end, two[0].start):
-            rows[-1].append(two)
-        else:
-            rows.append([two])
+        rows += [] if joins.fullmatch(said.text, one.end, two[0].start) else [[]]
+        rows[-1].append(two)
     rows = [row for row in rows if any(ids for _, ids in row)]
     return rows[0] if len(rows) == 1 else []
+
+
+def beside_others(said: Said, found: Understood) -> Understood:
+    """The order, or the question who of several in a row is meant; nobody's name there stays unread."""
+    payee = found.slots.payee
+    row = in_a_row(said) if payee is not None else []
+    known = list(dict.fromkeys(ids[0] for _, ids in row if ids))
+    if payee is None or payee.value not in known:
+        return found
+    if len(known) == 1:
+        joined = said.rules.accounts.joined
+        unread = [place for place, ids in row if not ids and said.text.endswith(joined, 0, place.start)]
+        return replace(found, unread=(*found.unread, *unread))
+    asked = replace(found, route=Route.FAST, rule=said.rules.accounts.rule("doubled"))
+    if len(known) > _ASKED or any(len(ids) > 1 for _, ids in row):
+        missing = (*found.missing, SlotName.PAYEE)
+        return replace(asked, slots=replace(found.slots, payee=None), missing=missing, payees=None)
+    slots = replace(found.slots, payee=replace(payee, value=known[0], readings=tuple(known[1:])))
+    return replace(asked, slots=slots, doubted=(SlotName.PAYEE,))
 
 
 def _units(said: Said, place: Evidence) -> range:
@@ -52,7 +68,7 @@ def _place(said: Said, at: int, size: int) -> Evidence:
 
 def _at(said: Said, at: int) -> Named | None:
     """The longest name of somebody's that begins at a unit."""
-    for size in range(min(_MOST_WORDS, len(said.units.words) - at), 0, -1):
+    for size in range(min(_WORDS, len(said.units.words) - at), 0, -1):
         place = _place(said, at, size)
         match = said.called(place.surface)
         whole = match is not None and match.candidates and match.end - match.start >= len(place.surface)

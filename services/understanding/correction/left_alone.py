@@ -20,10 +20,11 @@ def left_alone(said: Said, found: Understood) -> Understood | None:
     if not said.context.idle or found.intent not in _OPEN or sure:
         return None
     text = said.text
+    kinds = MONEY_MOVING if said.rules.spaced else MONEY_MOVING | CARDS  # of cards see `spared`
     clauses = list(said.rules.patterns.left_alone.finditer(text))
     for start, end in ((each.start("what"), each.end()) for each in clauses):
         order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)
-        if order.intent not in MONEY_MOVING | CARDS or order.route is not Route.FAST or not order.whole:
+        if order.intent not in kinds or order.route is not Route.FAST or order.unread or order.unresolved:
             continue
         spared, wanted = _named(said, start, end), _ordered(order)
         if spared and not spared & wanted:

@@ -174,7 +174,7 @@ class Mentions(Hearing):
             over = max((stop for stop, noun in edges if noun.id is not None), default=end)
             if over > end and not self.grammar.spaced:  # 年金口座 is no bill
                 end, id_ = over, None
-            if id_ is not None and not self.excepted(at):
+            if id_ is not None:
                 yield self.said(at, end, _RULE), id_
             at = end
         yield from self.numbered(kind)

@@ -7,14 +7,18 @@ with the one person who was named where it says but "her". A condition in the ta
 from dataclasses import replace
 from typing import Final
 
-from schemas.ids import PayeeId, RuleId
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.ids import AccountId, PayeeId, RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.span import SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, another_named
 from services.understanding.fast.asides.vetoes import goes_over
 from services.understanding.fast.clauses.segments import begins
+from services.understanding.fast.freeform.parts import sole_amount
+from services.understanding.fast.freeform.told import own_accounts
+from services.understanding.fast.ruleset.grammar import TROUBLE
 from services.understanding.fast.words.hearing import Hearing
-from services.understanding.offers.proposed import unread
+from services.understanding.offers.proposed import several_of, unread
 
 _RULE: Final = RuleId("intents.behind_talk@1")
 _SURE: Final = 0.5
@@ -22,6 +26,9 @@ _MOST: Final = 4
 """Places at which what is asked for may begin, from the last one on."""
 _LEAST: Final = 2
 """Words of the talk, at least."""
+_STOPS: Final = frozenset({"negation", "conditional", "recurring", "trouble", "thing"})
+_STORY: Final = 16
+"""Words of one, at least."""
 _TO_THEM: Final = ".to_them@"
 
 
@@ -35,7 +42,22 @@ def behind_talk(said: Said, found: Understood) -> Understood | None:
         order = said.look(hearing.reading.units.starts[at], len(text), context)
         if _whole(order):
             return _offer(hearing, found, order, at)
-    return None
+    return _paid_from(said, ClauseSpan.whole(hearing), found)
+
+
+def _paid_from(said: Said, span: ClauseSpan, found: Understood) -> Understood | None:
+    """A transfer of what was told, where a story ends with the account that pays: "… him ninety, out of joint"."""
+    last = [(edge, id_) for part, edge, id_ in own_accounts(span) if part == "source" and edge.end >= span.end - 1]
+    asks = len(span.words) < _STORY or span.words[0] in span.grammar.words.asking or TROUBLE in span.routed
+    stopped = asks or any(veto.partition(".")[2] in _STOPS for veto in found.vetoes)
+    if stopped or len(last) != 1 or not any(each.kind is SpanKind.MONEY for each in said.heard.spans):
+        return None
+    source = Slot(AccountId(last[0][1]), span.said(last[0][0].start, last[0][0].end, _RULE))
+    match = several_of(said.heard.payees)
+    who = () if match is None else (Mention(SlotName.PAYEE, Evidence.naming(match, _RULE)),)
+    slots = Slots(amount=sole_amount(span), source=source)
+    offer = Understood(Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=match)
+    return replace(offer, unresolved=who)
 
 
 def _offer(hearing: Hearing, found: Understood, order: Understood, at: int) -> Understood:

@@ -37,18 +37,15 @@ def mentioned(said: Said, found: Understood) -> Understood | None:
 
 
 def of_an_account(said: Said, found: Understood) -> Understood | None:
-    """An order that is but offered, with an own account that has no place in it: where it comes from is asked then."""
-    slots, hearing = found.slots, said.hearing
+    """What is but offered, with an own account that has no place in it: where the money comes from is asked then."""
+    hearing, held = said.hearing, [slot.evidence for slot in values(found.slots).values()]
     offered = found.intent in MONEY_MOVING and found.route is not Route.FAST and said.rules.spaced
-    if not offered or not said.context.idle or slots.source is not None or found.unresolved:
+    if not offered or not said.context.idle or found.slots.source or found.unresolved or found.unread:
         return None
-    own = owned(hearing.nouns, hearing.reading.words, len(hearing.reading.words)).get("account", {})
-    places = [
-        hearing.said(*place, RULE) for id_, place in own.items() if slots.target is None or id_ != slots.target.value
-    ]
-    read = [*found.unread, *(slot.evidence for slot in values(slots).values())]
-    named = tuple(Mention(SlotName.SOURCE, each) for each in places if not any(overlap(each, one) for one in read))
-    return replace(found, unresolved=named[:1]) if named else None
+    words = hearing.reading.words
+    own = owned(hearing.nouns, words, len(words)).get("account", {}).values()
+    free = [each for each in (hearing.said(*at, RULE) for at in own) if not any(overlap(each, one) for one in held)]
+    return replace(found, unresolved=(Mention(SlotName.SOURCE, free[0]),)) if free else None
 
 
 def _refused(hearing: Hearing, found: Understood) -> Understood | None:

@@ -3,12 +3,11 @@
 Never what is asked about, told of others or of what was, or not wanted; nothing of it is read back.
 """
 
-from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
-from services.understanding.correction.in_a_row import in_a_row
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.in_a_row import beside_others
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, acts, another_named, named
 from services.understanding.fast.asides.vetoes import vetoes_met
@@ -47,21 +46,6 @@ def offered(said: Said, found: Understood) -> Understood | None:
         Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=heard.payees
     )
     return beside_others(said, offer)
-
-
-def beside_others(said: Said, offer: Understood) -> Understood:
-    """The offer, or the question who of several is meant that stand in a row; nobody's name there stays unread."""
-    row, payee = in_a_row(said), offer.slots.payee
-    known = [each for _, ids in row for each in ids]
-    if payee is None or len(row) == 1 or payee.value not in known:
-        return offer
-    if len(known) == 1:
-        last = [
-            place for place, ids in row if not ids and said.text[: place.start].endswith(said.rules.accounts.joined)
-        ]
-        return replace(offer, unread=(*offer.unread, *last))
-    first = replace(payee, value=known[0], readings=tuple(known[1:]))
-    return replace(offer, slots=replace(offer.slots, payee=first), route=Route.FAST, doubted=(SlotName.PAYEE,))
 
 
 def _payee(span: ClauseSpan) -> Slot[PayeeId] | None:

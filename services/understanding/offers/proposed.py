@@ -11,6 +11,7 @@ from schemas.ids import AccountId, BillId, CardId, language
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import SpanKind
+from services.understanding.correction.in_a_row import beside_others
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, acts, named
 from services.understanding.fast.asides.vetoes import vetoes_met
@@ -25,7 +26,7 @@ from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import Leftover, settled, unmatched
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES, LearnedReader
-from services.understanding.offers.offered import beside_others, hindered
+from services.understanding.offers.offered import hindered
 
 _SURE: Final = 0.5
 _OPEN: Final = frozenset({None, Intent.QNA})
@@ -176,7 +177,7 @@ def _only(hearing: Hearing, kind: str) -> tuple[str, Evidence] | None:
     found: dict[str, Evidence] = {}
     for edge in nouns.trie.edges(words):
         noun = nouns.nouns[edge.symbol]
-        if noun.kind != kind or noun.id is None or hearing.excepted(edge.start):
+        if noun.kind != kind or noun.id is None:
             continue
         if edge.start and words[edge.start - 1] in hearing.grammar.words.others:
             return None

@@ -133,7 +133,7 @@ def billed(hearing: Hearing) -> Understood | None:
     if any(span.kind in PARTS for span in hearing.heard.spans) or not commanded(hearing, "pay"):
         return None
     found = own_bill(hearing, 0, size)
-    if found is None or hearing.excepted(found[0].start) or acts(hearing, 0, size, ("transfer", "carry")):
+    if found is None or acts(hearing, 0, size, ("transfer", "carry")):
         return None
     slots = Slots(bill=bill_slot(hearing, *found, RULE))
     match = hearing.heard.payees

@@ -73,7 +73,6 @@ class Accounts:
     apiece: Trie
     every: Trie
     joined: tuple[str, ...]
-    in_a_row: str
     shared: Trie
     across: Trie
     waiting: Trie
@@ -125,7 +124,6 @@ class Accounts:
     all_bills: str
     by_card: Trie
     all_but: Trie
-    excepted: Trie
     deeds: frozenset[str]
     hanging: Trie
     put_off: Trie

@@ -41,7 +41,6 @@ class AccountsFile(RuleFile):
     apiece: tuple[str, ...] = ()  # each who is named gets it
     every: tuple[str, ...] = ()  # as a whole answer: all of what was asked about
     joined: tuple[str, ...] = ()  # between two bills that are both meant
-    in_a_row: str = ""  # a pattern: what is between several payees
     shared: tuple[str, ...] = ()  # those who are named have it together
     in_all: tuple[str, ...] = ()  # the sum of what is asked about
     so_many: frozenset[str] = frozenset()  # beside a number of entries that are asked for
@@ -50,7 +49,6 @@ class AccountsFile(RuleFile):
     by_card: tuple[str, ...] = ()  # what an order is to be paid by, and cannot be
     all_bills: str = ""  # what stands for that, said without what is left out
     all_but: tuple[str, ...] = ()  # all are meant but who or what is named behind it
-    excepted: tuple[str, ...] = ()  # before what is left out of them
     deeds: frozenset[str] = frozenset()  # behind "and": something is to be done that no order of ours is
     hanging: tuple[str, ...] = ()  # with these an order hangs on something
     put_off: tuple[str, ...] = ()  # last of all: what was ordered is not to go out yet

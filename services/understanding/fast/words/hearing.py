@@ -1,7 +1,6 @@
 """`Hearing`: an utterance and all by which it is read, handed from reader to reader as one value."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Evidence
@@ -9,9 +8,6 @@ from schemas.payee import FindPayee
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.reading import UtteranceLattice, read
 from services.understanding.fast.words.vocabulary import CallerNouns, vocabulary
-
-_NEAR: Final = 3
-"""Words that leave out what is behind them, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +40,6 @@ class Hearing:
         """The words of units `start` … `end`, as evidence by a rule."""
         units = self.reading.units
         return self.heard.evidence(units.starts[start], units.ends[end - 1], rule)
-
-    def excepted(self, at: int) -> bool:
-        """Whether what is named there is left out: "all my bills except the rent"."""
-        mine = at and self.reading.lattice.of({self.grammar.symbols.get("own")}, at - 1, at)
-        ends = (at, at - 1) if mine else (at,)
-        return any(self.grammar.accounts.excepted.ends(self.reading.words, end, _NEAR) for end in ends)
 
     @property
     def nouns(self) -> CallerNouns:
