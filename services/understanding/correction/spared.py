@@ -1,5 +1,6 @@
 """A card that is not to be locked, and the other one that is: "don't lock the debit card, lock the other one"."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -48,7 +49,9 @@ def spared(said: Said, found: Understood) -> Understood | None:
     return _of_the_rest(said, meant, (named - out) or rest, mentions)
 
 
-def _of_the_rest(said: Said, meant: Understood, wanted: set[str], mentions: list[_Mention]) -> Understood | None:
+def _of_the_rest(
+    said: Said, meant: Understood, wanted: AbstractSet[str], mentions: list[_Mention]
+) -> Understood | None:
     """The one card that is not left alone, which is offered, or each of them where every one is spoken of."""
     if len(wanted) == 1:
         return _offered(said, meant, next(iter(wanted)), mentions)
