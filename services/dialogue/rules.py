@@ -37,6 +37,7 @@ class DialogueRules(RuleFile):
     every_order: frozenset[str] = frozenset()
     of_all: frozenset[str] = frozenset()
     gone_wrong: frozenset[str] = frozenset()
+    not_here: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()

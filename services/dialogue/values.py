@@ -233,7 +233,7 @@ def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
 
 
 def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
-    first, *rest = (replace(task, card=card.id) for card in facts.profile.cards if card.id in asked)
+    first, *rest = (replace(task, card=card.id, doubts=()) for card in facts.profile.cards if card.id in asked)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
 
 

@@ -1,5 +1,6 @@
 """A card that is not to be locked, and the other one that is: "don't lock the debit card, lock the other one"."""
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final, NamedTuple
 

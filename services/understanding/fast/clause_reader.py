@@ -26,6 +26,7 @@ from services.understanding.fast.matching.remainder import valued, words_of
 from services.understanding.fast.matching.telling import tells
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
+from services.understanding.fast.words.hearing import Hearing
 
 _MOST_WORDS: Final = 3
 """Words that join two clauses, at most."""
@@ -60,7 +61,11 @@ class ClauseReader:
         stopped = any(vetoes_met(hearing, *left) - {"thing"} for left in clauses.unread)
         whole = together(clauses, pending=pending, stopped=stopped)
         if whole is not None and whole.intent in MONEY_MOVING:
-            lost = (at for at in clauses.unread if _joined(hearing, *at) or (whole.missing and valued(reading, *at)))
+            lost = (
+                at
+                for at in clauses.unread
+                if _joined(hearing, *at) or _paying(hearing, *at) or (whole.missing and valued(reading, *at))
+            )
             whole = replace(whole, unread=(*whole.unread, *(words_of(hearing, *at) for at in lost)))
         return whole and without_days(whole, reading, beside), not clauses.unread
 
@@ -94,6 +99,17 @@ class ClauseReader:
         made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD_ALONE and told.slots.bill is not None)
         return made
+
+
+def _paying(hearing: Hearing, start: int, end: int) -> bool:
+    """Whether a bill and what it is paid from are named there, in a language that says last what is done with them."""
+    if hearing.grammar.spaced:
+        return False
+    nouns, words = hearing.nouns, hearing.reading.words
+    edges = [e for edges in hearing.reading.phrases(nouns.trie)[start:end] for e in edges]
+    kinds = {nouns.nouns[e.symbol].kind for e in edges if nouns.nouns[e.symbol].id is not None}
+    paid = any(hearing.grammar.accounts.outof.scan(words, e.end) for e in edges if e.end < len(words))
+    return paid and {"bill", "account"} <= kinds
 
 
 def _joined(hearing: MatchInput, start: int, end: int) -> bool:

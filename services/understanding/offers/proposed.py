@@ -160,15 +160,16 @@ def _own(hearing: Hearing, intent: Intent) -> Slots:
     """The one own thing that is named, of the kind that is asked about."""
     kind = _ABOUT.get(intent, "account")
     only = _only(hearing, kind)
+    days = [s for s in hearing.heard.spans if s.kind is SpanKind.DATE and intent is Intent.RECENT_TRANSACTIONS]
+    period = period_of(days) if len(days) == 1 else None
     if only is None:
-        days = [s for s in hearing.heard.spans if s.kind is SpanKind.DATE and intent is Intent.RECENT_TRANSACTIONS]
-        return Slots(period=period_of(days)) if len(days) == 1 else Slots()
+        return Slots(period=period)
     noun, evidence = only
     if kind == "bill":
         return Slots(bill=Slot(BillId(noun), evidence))
-    return (
-        Slots(card=Slot(CardId(noun), evidence)) if kind == "card" else Slots(account=Slot(AccountId(noun), evidence))
-    )
+    if kind == "card":
+        return Slots(card=Slot(CardId(noun), evidence))
+    return Slots(account=Slot(AccountId(noun), evidence), period=period)
 
 
 def _only(hearing: Hearing, kind: str) -> tuple[str, Evidence] | None:
