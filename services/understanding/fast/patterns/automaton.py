@@ -276,4 +276,3 @@ def _mask(states: tuple[int, ...]) -> int:
     for state in states:
         made |= 1 << state
     return made
-
