@@ -105,8 +105,7 @@ class Understander:
         reading = hearing.reading
         if hearing.context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
             return found
-        undoing, words = self._grammar.accounts.undoing, reading.words
-        undone = any(undoing.begins(words, at) for at in range(min(2, len(words))))
+        undone = any(self._grammar.accounts.undoing.begins(reading.words, at) for at in (0, 1))
         if not undone or not self._consent.objects(reading.units):
             return found
         return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)
