@@ -14,7 +14,8 @@ PURE_ROOMS = (
     "services/dialogue",
     "services/normalization",
     "services/payees",
-    "services/understanding/fast",
+    *(f"services/understanding/{room}" for room in ("fast", "correction", "clarification", "offers", "nbest")),
+    "services/interpretation",
     "schemas",
     "rules",
 )

@@ -47,6 +47,7 @@ def _no_port(_server: object, _address: str) -> int:
 
 # Each replica of 2.60 would listen at every address for pickled calls, which is to run what a stranger sends. Ours are
 # called by way of the cluster's own ports alone, which ask for its token.
+assert hasattr(replica, "add_port_to_grpc_server"), "another Ray than the one that is pinned: look at its ports"
 replica.add_port_to_grpc_server = _no_port
 
 
@@ -119,7 +120,8 @@ class GatewayReplica:
     async def check_health(self) -> None:
         """Asked by Ray, which starts another gateway in this one's place when it raises. Raises NotReady."""
         if self._serving.done():
-            raise NotReady(f"the gateway ended: {self._serving.exception()}")
+            why = "cancelled" if self._serving.cancelled() else self._serving.exception()
+            raise NotReady(f"the gateway ended: {why}")
 
     async def __del__(self) -> None:
         """Called by Ray before the process ends: newcomers are refused, and admitted calls may finish."""

@@ -1,7 +1,6 @@
 """The pipeline as one live call drives it: its turns, each put on record, and what became of its replies."""
 
 import contextlib
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -13,6 +12,7 @@ from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.transfer import Owed, Proposal
 from schemas.turn import ReadBackReady, ReplyEvent, ReplyId
+from services.call.on_record import put_on_record
 from services.dialogue import ProposalResumed, ReadbackDelivered, ReadbackUnheard, Silence
 from services.execution import ActionExecutor, Banking, Deeds, News, Tidings
 from services.interpretation import Interpreter
@@ -22,9 +22,6 @@ from services.ports import Amendable, Answerer, Extractor
 from services.record import TurnRecorder, TurnTrace
 from services.response import ResponseRenderer, said_as
 from services.session import Caller, DialogueSession, ExtractionStage
-from services.timing import finish, within
-
-log = logging.getLogger(__name__)
 
 _RECORD_S: Final = 0.4
 """The least that the database has for a turn's record, where the answer took long: what comes next waits for it."""
@@ -158,16 +155,7 @@ class Agent:
                 async for event in events:
                     yield event
         finally:
-            await self._record(trace)
-
-    async def _record(self, trace: TurnTrace) -> None:
-        """That a turn can't be put on record changes nothing of what was done and said, nor of why it ended."""
-        try:
-            with within(self._deeds.time.left(_RECORD_S)):
-                await finish(self._recorder.turn(trace))
-        except TellerlineError as error:
-            self._recorder.error(error)
-            log.error("a turn is not on record: %s", error.code)  # noqa: TRY400 - its cause is known
+            await put_on_record(self._recorder, trace, self._deeds.time.left(_RECORD_S))
 
     # What became of a reply, and of the call
 

@@ -15,6 +15,7 @@ from schemas.intent import Intent
 from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.turn import Decided, Normalized, ReplyEvent, ReplyId
+from services.call.on_record import put_on_record
 from services.dialogue import ActionFailed, Event, Silence, UserUtterance
 from services.interpretation import Interpreter
 from services.observability import Stamps
@@ -22,7 +23,6 @@ from services.ports import Amendable, Answerer, Clock
 from services.record import TurnRecorder, TurnTrace
 from services.response import ResponseRenderer, said_as
 from services.session import Caller, DialogueSession
-from services.timing import finish
 
 NOBODY: Final = CustomerId("")
 """No credential can name this customer."""
@@ -43,6 +43,8 @@ _OPEN: Final = frozenset(
 """What a stranger may want: nothing that is about anybody."""
 _PERSON: Final = frozenset({"offer.human", "offer.person"})
 """Offers that need to know nothing about a caller."""
+_RECORD_S: Final = 1.0
+"""So long the database has for a turn's record: what comes next waits for it."""
 _Turn = AsyncGenerator[ReplyEvent, None]
 
 
@@ -161,8 +163,7 @@ class Stranger:
                 async for event in events:
                     yield event
         finally:
-            with contextlib.suppress(TellerlineError):
-                await finish(self._recorder.turn(trace))
+            await put_on_record(self._recorder, trace, _RECORD_S)
 
 
 def for_a_stranger(event: Event, decision: Decision) -> Decision:

@@ -13,8 +13,6 @@ from schemas.payee import Payee
 from services.dialogue.events import Facts
 from services.dialogue.rules import dialogue_rules
 
-_BEGINS: Final = ("ckqszx", "gj", "fpv")
-"""Letters with which names of one sound may begin."""
 _VOWELS: Final = dict(zip("アイウエオ", "AIUEO", strict=True))
 
 
@@ -129,7 +127,7 @@ def _alike(payees: Iterable[Payee], found: Payee, facts: Facts) -> list[Payee]:
     """Those whose names sound like one's. A book may have ten thousand: what begins otherwise is not looked at."""
     if not by_reading(facts):
         begin, heard = found.name[:1].casefold(), _heard(found.name)
-        letters = next((each for each in _BEGINS if begin in each), begin)
+        letters = next((each for each in dialogue_rules().sound_begins if begin in each), begin)
         either = {*letters, *letters.upper()}
         return [one for one in payees if one.name[:1] in either and _heard(one.name) == heard]
     sound = _sound(found.kana or found.name)

@@ -39,6 +39,7 @@ class DialogueRules(RuleFile):
     by_reading: frozenset[str]
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()
+    sound_begins: tuple[str, ...] = ()
     vague: tuple[str, ...]
     vague_short: dict[str, str]
     reask_amount: tuple[str, ...]

@@ -27,7 +27,7 @@ async def together(*works: Coroutine[Any, Any, T]) -> AsyncIterator[list[asyncio
 
 
 async def first_end(tasks: Sequence[asyncio.Task[TellerlineError | None]]) -> TellerlineError | Hung | None:
-    """Why the first of them ended, which ends the call; exceptions that nobody foresaw are raised."""
+    """Why one of them ended, the first in the list of those that have; exceptions that nobody foresaw are raised."""
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     return next(_outcome(task) for task in tasks if task.done())
 

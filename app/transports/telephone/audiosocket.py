@@ -65,7 +65,7 @@ _INSTEAD: Final = AudioFormat(Encoding.PCM16, 16_000)
 
 
 class AudioSocket:
-    """One call. Its statement is its UUID: the bridge has announced it before (expected.py)."""
+    """One call. Its statement is its UUID: the bridge has announced it before (services/guard/expected_calls.py)."""
 
     lingers = False
 

@@ -13,7 +13,7 @@ from typing import Final
 from schemas.intent import COUNTED, Evidence, Intent, Route, Slot, Understood
 from schemas.money import exponent
 from schemas.span import SUMS, MoneyValue, Span, overlap
-from services.understanding.correction.amounts import PAUSES, comes_to, points, sizes
+from services.understanding.correction.amounts import PAUSES, comes_to, points, sizes, unit
 from services.understanding.correction.in_part import corrects
 from services.understanding.correction.merging import said_in, values
 from services.understanding.correction.said import Said
@@ -41,8 +41,8 @@ def put_together(said: Said) -> Understood | None:
             continue
         surely, joint = bool(between.strip()), between if rules.spaced else ""
         found = said_in(said.again(text[: one.end] + joint.ljust(two.start - one.end) + text[two.start :]), text)
-        amount, later = found.slots.amount, comes_to(two, heard)
-        if amount is None or found.intent not in COUNTED or not _goes_on(amount.value, comes_to(one, heard), later):
+        amount, earlier, later = found.slots.amount, comes_to(one, heard), comes_to(two, heard)
+        if amount is None or found.intent not in COUNTED or not _goes_on(said, amount.value, earlier, later):
             continue
         readings = amount.readings if surely else (*amount.readings, *later[:1])
         return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
@@ -112,11 +112,11 @@ def _hesitations(rules: Grammar, units: Units, at: int) -> Iterator[int]:
         yield (at := end)
 
 
-def _goes_on(whole: MoneyValue, one: tuple[MoneyValue, ...], two: tuple[MoneyValue, ...]) -> bool:
+def _goes_on(said: Said, whole: MoneyValue, one: tuple[MoneyValue, ...], two: tuple[MoneyValue, ...]) -> bool:
     """Whether the whole is made of the two parts as numbers are: no other number is made of "fifty uh sixty"."""
-    unit = 10 ** exponent(whole.currency) if whole.currency is not None else 1
+    major = 10 ** exponent(whole.currency) if whole.currency is not None else unit(said.heard)
     sizes = {(a.amount_minor, b.amount_minor) for a in one for b in two}
-    return any(whole.amount_minor in {a * b // unit, *(a * scale + b for scale in _SCALES)} for a, b in sizes)
+    return any(whole.amount_minor in {a * b // major, *(a * scale + b for scale in _SCALES)} for a, b in sizes)
 
 
 def _of_an_account(span: Span, found: Understood) -> bool:

@@ -8,6 +8,7 @@ from typing import Any, Final
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Route, Slot, Understood
 from schemas.span import NUMBERS, Span, SpanKind
+from services.understanding.correction.amounts import unit
 from services.understanding.correction.cuts import Cut, held_units
 from services.understanding.correction.merging import kinds, merged, parts_a_value, same, values
 from services.understanding.correction.said import Said
@@ -20,7 +21,7 @@ _MAX_DENIED: Final = 8
 """Words that are looked at for what is not meant."""
 _NEAR: Final = 4
 """Units between a denial and what it denies, at most."""
-_TEN, _HUNDRED = 10_00, 100_00
+_TEN, _HUNDRED = 10, 100
 _MAX_PIECES: Final = 8
 """Ways in which words are left beside a value."""
 _DATED: Final = frozenset({SpanKind.DATE})
@@ -101,7 +102,7 @@ def instead(parts: SelfRepair) -> Understood | None:
         if not all(name in said and same(said[name], slot) for name, slot in named.items()):
             continue
         meant = parts.read(end, parts.cut.stop)
-        if parts.within(end) and not (_two_of_a_size(again) and _two_of_a_size(meant)):
+        if parts.within(end) and not (_two_of_a_size(again, parts.said) and _two_of_a_size(meant, parts.said)):
             continue  # "forty five" is no forty
         if meant is not None and meant.then is None and meant.rule != TOLD and kinds(again) <= kinds(meant):
             return merged(parts.one, meant, parts.rule("instead"))
@@ -124,10 +125,10 @@ def unsure(found: Understood) -> Understood:
     return replace(found, route=Route.CLARIFY) if orders else found
 
 
-def _two_of_a_size(found: Understood | None) -> bool:
+def _two_of_a_size(found: Understood | None, said: Said) -> bool:
     """Whether an amount is between ten and a hundred: two of them in a row are no third one."""
     amount = found.slots.amount if found is not None else None
-    return amount is not None and _TEN <= amount.value.amount_minor < _HUNDRED
+    return amount is not None and _TEN <= amount.value.amount_minor // unit(said.heard) < _HUNDRED
 
 
 def refused(parts: SelfRepair) -> Understood | None:

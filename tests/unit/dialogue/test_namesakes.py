@@ -26,6 +26,8 @@ def payee(number: int, name: str, kana: str = "") -> Payee:
         (EN_US, ("John Porter", ""), ("Jon Porter", ""), True),
         (EN_US, ("Sean Doyle", ""), ("Shawn Doyle", ""), True),
         (EN_US, ("Stephen Clarke", ""), ("Steven Clark", ""), True),
+        (EN_US, ("Anna Lee", ""), ("Hanna Lee", ""), True),
+        (EN_US, ("Aidan Ward", ""), ("Eiden Ward", ""), True),
         (EN_US, ("Catherine Nguyen", ""), ("Katherine Newman", ""), False),
         (JA_JP, ("大野", "オオノ"), ("小野", "オノ"), True),
         (JA_JP, ("後藤", "ゴトウ"), ("古藤", "コトウ"), True),

@@ -66,7 +66,7 @@ class Unmatched:
         hearing: Hearing,
         vetoes: tuple[RuleId, ...],
     ) -> Understood:
-        """What is made of it; `vetoes` are those met already, `find` looks for a name among the caller's payees."""
+        """What is made of it; `vetoes` are those met already."""
         context = hearing.context
         if (first := self._before_all(hearing)) is not None:
             return first

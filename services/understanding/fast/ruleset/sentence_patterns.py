@@ -1,4 +1,4 @@
-"""What no list of words tells, in a language without spaces: rules/intents/LANGUAGE/patterns.yaml."""
+"""What no list of words tells: rules/intents/LANGUAGE/patterns.yaml."""
 
 import re
 from typing import Any, Final
