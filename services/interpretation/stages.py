@@ -128,6 +128,7 @@ class _Stages:
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
     _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
     _pieces: dict[tuple[int, int, str], Annotation] = field(default_factory=dict)
+    _saids: dict[tuple[int, Context], Said] = field(default_factory=dict)
     _meanings: dict[tuple[int, Context], Understood] = field(default_factory=dict)
     _looks: _Looks = field(default_factory=_Looks)
 
@@ -172,14 +173,17 @@ class _Stages:
         return two_receivers(said, meant) or another_than(said, meant) or meant
 
     def _said(self, heard: Annotation, context: Context) -> Said:
-        """What was heard, and by what a reader may look at it again."""
+        """What was heard, and by what a reader may look at it again: for all of its readers one."""
+        if (known := self._saids.get((id(heard), context))) is not None:
+            return known
 
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
         part, again = partial(self._part, heard), partial(self._anew, heard, context)
         order = partial(self._order, heard, context)
-        return Said(heard, context, self.today, part, again, order, named, self._called(heard))
+        made = Said(heard, context, self.today, part, again, order, named, self._called(heard))
+        return self._saids.setdefault((id(heard), context), made)
 
     def _anyone(self, heard: Annotation) -> FindPayee:
         """Who is meant in a text of its own."""

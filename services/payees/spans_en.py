@@ -32,7 +32,8 @@ class TaggedWord(NamedTuple):
 
 
 def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], bool]) -> list[TaggedWord]:
-    kinds, found = english_finder().kinds, list[TaggedWord]()
+    finder, related, found = english_finder(), relationship_words(), list[TaggedWord]()
+    kinds = finder.kinds
     mixed = not text.islower() and not text.isupper() and not text.istitle()
     for match in _WORD.finditer(text[:MAX_TEXT]):
         start, end = match.span()
@@ -46,10 +47,10 @@ def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
             kind = "taken"
         else:
             kind = kinds.get(folded, "free")
-            written = mixed and surface[0].isupper() and folded not in english_finder().capital
-            named = kind in {"stop", "common", "describer"} and written and found
+            written = mixed and surface[0].isupper() and folded not in finder.capital
+            named = written and found and kind in {"stop", "common", "describer"}
             kind = "free" if named and (known(folded) or kind == "common") else kind
-            if "-" in surface and folded in relationship_words():  # "my brother-in-law David"
+            if "-" in surface and folded in related:  # "my brother-in-law David"
                 kind = "describer"
         breaks = bool(found) and not text[found[-1].end : start].isspace()
         found.append(TaggedWord(folded, start, end, kind, breaks))
@@ -60,6 +61,8 @@ def _phrases(found: list[TaggedWord]) -> list[TaggedWord]:
     """Relationships of several words become one: "brother in law"."""
     merged, place = list[TaggedWord](), 0
     begins = relationship_starts()
+    if begins.isdisjoint([word.text for word in found]):
+        return found
     while place < len(found):
         if found[place].text not in begins:
             merged.append(found[place])
@@ -122,12 +125,16 @@ def _letters(found: list[TaggedWord]) -> list[TaggedWord]:
             free |= {place, place + 1}
     for place, word in enumerate(found):
         rest = found[place + 1 : place + 4]
+        if not rest or rest[0].text not in connectors:
+            continue
         for gap, other in enumerate(rest):
             if gap and other.text[0] == word.text and all(w.text in connectors for w in rest[:gap]):
                 free |= set(range(place, place + gap + 2))
             if other.text not in connectors:
                 break
-    return [word._replace(kind="free") if place in free else word for place, word in enumerate(found)]
+    for place in free:
+        found[place] = found[place]._replace(kind="free")
+    return found
 
 
 def _revived(found: list[TaggedWord], known: Callable[[str], bool]) -> list[TaggedWord]:

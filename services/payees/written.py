@@ -51,10 +51,10 @@ class WrittenNames:
 
     def _is_name(self, text: str, begin: int, end: int, span: Place) -> bool:
         name = text[begin:end]
-        addressed = text.startswith(japanese_finder().honorifics, end)
-        if name in self._families and addressed:
-            return True
-        return name in self._japanese and (addressed or _goes_over((begin, end), span))
+        whole = name in self._japanese
+        if not (whole or name in self._families):
+            return False
+        return (whole and _goes_over((begin, end), span)) or text.startswith(japanese_finder().honorifics, end)
 
 
 def _goes_over(name: Place, span: Place) -> bool:

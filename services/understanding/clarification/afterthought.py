@@ -82,7 +82,7 @@ def _hindered(said: Mentions, end: int) -> bool:
     units, size = said.reading.units, len(said.reading.words)
     begin = sum(1 for start in units.starts if start < end)
     conditions = said.grammar.accounts.conditions
-    led = any(conditions.scan(said.reading.words, at) for at, _ in _clauses(said, begin))
+    led = any(conditions.begins(said.reading.words, at) for at, _ in _clauses(said, begin))
     return led or _STOPS in vetoes_met(said, begin, size)
 
 
@@ -99,7 +99,7 @@ def _anew(said: Mentions, end: int, meant: Understood) -> bool:
     """Whether a value behind `end` is announced, or said in a clause about nothing else."""
     units, words = said.reading.units, said.reading.words
     begin = sum(1 for start in units.starts if start < end)
-    if any(said.grammar.accounts.repairs.scan(words, at) for at in range(begin, len(words))):
+    if any(said.grammar.accounts.repairs.begins(words, at) for at in range(begin, len(words))):
         return True
     named = said.of(meant.intent) if meant.intent is not None else {}
     places = [place for each in meant.doubted for place in _places(said, named, each)]

@@ -201,7 +201,7 @@ def _wished(said: Mentions, named: Values) -> bool:
     """Whether something is asked for behind all that is named: 八万三千円になったんでした、そちらでお願いします."""
     units, wishes = said.reading.units, said.grammar.accounts.wishes
     last = max(evidence.end for each in named.values() for evidence, _ in each)
-    return any(wishes.scan(units.words, at) for at, start in enumerate(units.starts) if start >= last)
+    return any(wishes.begins(units.words, at) for at, start in enumerate(units.starts) if start >= last)
 
 
 def _slots(found: Understood, said: Values, *, sure: bool = False) -> Slots | None:

@@ -119,7 +119,7 @@ def _onto(said: Said) -> Evidence | None:
             noun = nouns.nouns[edge.symbol]
             if noun.kind != "account" or edge.end == size or not marks.onto.scan(units.words, edge.end):
                 continue
-            if noun.id is not None or any(marks.places.scan(units.words, inner) for inner in range(at, edge.end)):
+            if noun.id is not None or any(marks.places.begins(units.words, inner) for inner in range(at, edge.end)):
                 start, end = units.starts[at], units.ends[edge.end - 1]
                 return said.heard.evidence(start, end, RuleId(marks.id))
     return None

@@ -44,7 +44,7 @@ def points(said: Said, span: Span) -> bool:
     if place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.accounts.pointing):
         return True
     things = span.kind is SpanKind.NUMBER and place[1] < len(units.words)
-    return things and bool(rules.phrases.counted.scan(units.words, place[1]))  # 五千円ずつ三回
+    return things and rules.phrases.counted.begins(units.words, place[1])  # 五千円ずつ三回
 
 
 def _of_days(said: Said, span: Span, day: Span) -> bool:

@@ -83,7 +83,7 @@ def _may_be_each(said: Said, found: Understood) -> bool:
     read = found.intent not in _SENT or found.vetoes or found.then or found.sure
     if not said.context.idle or read:
         return False
-    return not marks.shared.holds(words) and any(marks.apiece.scan(words, at) for at in range(len(words)))
+    return not marks.shared.holds(words) and any(marks.apiece.begins(words, at) for at in range(len(words)))
 
 
 def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
@@ -250,7 +250,7 @@ def _all_asked(said: Said, found: Understood) -> bool:
 def _repaired(marks: Accounts, words: tuple[str, ...], at: int) -> bool:
     """Whether words stand there that take something back: not 「だけじゃなくて」, nor a part of it."""
     behind = marks.not_only.ends(words, at, NEAR)
-    return not behind and bool(marks.repairs.scan(words, at))
+    return not behind and marks.repairs.begins(words, at)
 
 
 def _in_a_row(said: Said, named: Slot[Any]) -> bool:

@@ -66,7 +66,7 @@ def cuts_behind(said: Said) -> Iterator[Cut]:
         return
     held = held_units(said)
     at = next((at for at in range(1, size) if _announced(rules, units.words, at, size, held)[0] == size), None)
-    if at is None or any(rules.accounts.withdrawing.scan(units.words, i) for i in range(at, size)):
+    if at is None or any(rules.accounts.withdrawing.begins(units.words, i) for i in range(at, size)):
         return
     pauses = list(PAUSES.finditer(said.text, 0, units.ends[at - 1]))
     if pauses and pauses[-1].end() < units.ends[at - 1] and pauses[-1].start() > 0:
@@ -81,7 +81,7 @@ def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | N
     size = len(words)
     for at in range(1, size):
         if _announced(rules, words, at, size, frozenset())[0] == size:
-            return at if any(holding.scan(words, i) for i in range(at, size)) else None
+            return at if any(holding.begins(words, i) for i in range(at, size)) else None
     return None
 
 

@@ -59,7 +59,7 @@ def _more(before: int, now: Span, said: Said) -> int | None:
     """Both together, where an "and" alone stands before an amount that may go on with the one before: "and five"."""
     rules, first, values = said.rules, said.rules.units(said.text[: now.start]).words, comes_to(now, said.heard)
     value = values[0].amount_minor if len(values) == 1 else 0
-    joined = rules.spaced and len(first) == 1 and bool(rules.accounts.joints.scan(first, 0))
+    joined = rules.spaced and len(first) == 1 and rules.accounts.joints.begins(first, 0)
     return before + value if joined and 0 < value < last_place(before) else None
 
 

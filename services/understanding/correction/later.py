@@ -159,7 +159,7 @@ def _kept(parts: SelfRepair) -> Evidence | None:
     """What may be to stay where it is: "leave a thousand in checking"."""
     cut, rules = parts.cut, parts.said.rules
     words = rules.units(parts.said.text[cut.mark : cut.start]).words
-    if not any(rules.accounts.keeping.scan(words, at) for at in range(len(words))):
+    if not any(rules.accounts.keeping.begins(words, at) for at in range(len(words))):
         return None
     return parts.said.heard.evidence(cut.mark, cut.stop, parts.rule("refused"))
 
@@ -253,7 +253,7 @@ def _pieces(parts: SelfRepair) -> Iterator[tuple[int, int]]:
 
 
 def _begins_a_reason(rules: Grammar, words: tuple[str, ...], at: int) -> bool:
-    return words[at] in rules.words.subjects or bool(rules.accounts.conditions.scan(words, at))
+    return words[at] in rules.words.subjects or rules.accounts.conditions.begins(words, at)
 
 
 def _values_at(parts: SelfRepair, first: int, size: int) -> tuple[set[int], set[int]]:

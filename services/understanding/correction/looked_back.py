@@ -65,6 +65,6 @@ def _told(trie: Trie, rules: Accounts, units: Units, day: Span, between: Span | 
     if place is None or (between is not None and other is None):
         return False
     if not rules.spaced:
-        return place[1] < len(units.words) and bool(trie.scan(units.words, place[1]))
+        return place[1] < len(units.words) and trie.begins(units.words, place[1])
     first = other[1] if other is not None else max(0, place[0] - _NEAR)
     return any(edge.end == place[0] for at in range(first, place[0]) for edge in trie.scan(units.words, at))

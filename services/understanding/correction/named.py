@@ -117,7 +117,7 @@ class Mentions(Hearing):
         if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
         tries = (self.grammar.phrases.counted,) if self.grammar.spaced else (marks.times, marks.counters)
-        counts = any(trie.scan(self.reading.words, behind) for trie in tries)
+        counts = any(trie.begins(self.reading.words, behind) for trie in tries)
         return counts or (self.grammar.spaced and of_a_day(self.grammar, self.heard, span))
 
     def _days(self) -> list[tuple[Evidence, DateValue]]:
@@ -193,7 +193,7 @@ class Mentions(Hearing):
         """Whether any words may announce a correction, or hesitate before one."""
         words, marks = self.reading.words, self.grammar.accounts
         free = [at for at in range(len(words)) if at not in self.reading.taken]
-        return any(trie.scan(words, at) for at in free for trie in (marks.repairs, marks.hesitations))
+        return any(trie.begins(words, at) for at in free for trie in (marks.repairs, marks.hesitations))
 
     def corrected_by(self) -> set[str]:
         """The vetoes that only words met that announce a correction: 違う."""
@@ -276,7 +276,7 @@ class Mentions(Hearing):
         words, onto = self.reading.words, self.grammar.accounts.onto
         for evidence, id_ in self._nouns("account"):
             at = sum(1 for end in self.reading.units.ends if end <= evidence.end)
-            paid = at < len(words) and bool(onto.scan(words, at))
+            paid = at < len(words) and onto.begins(words, at)
             if paid or self.payees() or (at < len(words) and self.grammar.accounts.outof.scan(words, at)):
                 yield "target" if paid else "source", (evidence, id_)
 

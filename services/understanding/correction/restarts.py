@@ -44,7 +44,7 @@ def _once(said: Said) -> Understood | None:
         start, end = twice.span()
         inside = any(span.start < end and start < span.end for span in said.heard.spans)
         place = units.covering(*twice.span("word"))
-        if inside or place is None or any(rules.accounts.repairs.scan(units.words, at) for at in range(*place)):
+        if inside or place is None or any(rules.accounts.repairs.begins(units.words, at) for at in range(*place)):
             continue
         found = said_in(said.again(text[:start] + "、" * (end - start) + text[end:]), text)
         if found.rule is not None and found.route is Route.FAST and found.consent is None:

@@ -154,7 +154,7 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
             again = words[at + size : at + 2 * size]
             if words[at : at + size] != again or taken.issuperset(range(at, at + 2 * size)):  # "forty forty"
                 continue
-            if not any(rules.accounts.repairs.scan(words, i) for i in range(at, at + size)):
+            if not any(rules.accounts.repairs.begins(words, i) for i in range(at, at + size)):
                 yield at, at + size
             break
 

@@ -23,7 +23,7 @@ from services.understanding.fast.fallback.unmatched import Unmatched
 from services.understanding.fast.freeform.told import as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.reasoned import named_behind, reasoned
-from services.understanding.fast.matching.remainder import of_the_bill, once
+from services.understanding.fast.matching.remainder import of_the_bill
 from services.understanding.fast.patterns.units import MAX_CHARS
 from services.understanding.fast.ruleset.confidence import confidence
 from services.understanding.fast.ruleset.grammar import Grammar, grammar
@@ -66,7 +66,7 @@ class Understander:
         `find_payee` is asked about a name that the grammar sees and the payee search over the whole words did not.
         """
         reading, enabled = read(self._grammar, heard, context), self._matching.enabled(context)
-        hearing = MatchInput(self._grammar, heard, context, reading, once(find_payee), enabled)
+        hearing = MatchInput(self._grammar, heard, context, reading, find_payee, enabled)
         size = len(reading.words)
         if size == 0:
             return Understood(None, payees=heard.payees)
@@ -105,7 +105,7 @@ class Understander:
         reading = hearing.reading
         if hearing.context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
             return found
-        undone = any(self._grammar.accounts.undoing.scan(reading.words, at) for at in range(min(2, len(reading.words))))
+        undone = any(self._grammar.accounts.undoing.begins(reading.words, at) for at in (0, 1))
         if not undone or not self._consent.objects(reading.units):
             return found
         return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)

@@ -68,7 +68,7 @@ def _offer(hearing: Hearing, found: Understood, order: Understood, at: int) -> U
         match = one
         slots = replace(slots, payee=Slot(PayeeId(one.choice), Evidence(one.start, one.end, one.heard, _RULE)))
     conditions = hearing.grammar.accounts.conditions
-    given = any(conditions.scan(reading.words, before) for before in range(at))
+    given = any(conditions.begins(reading.words, before) for before in range(at))
     talk = (hearing.said(0, at, _RULE),) if given else ()
     meant = Understood(order.intent, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, vetoes=found.vetoes)
     return replace(meant, payees=match, unread=talk)

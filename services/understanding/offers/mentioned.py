@@ -64,7 +64,7 @@ def _spoken_of(hearing: Hearing) -> bool:
     words = hearing.reading.words
     if hearing.grammar.phrases.declining.scan(words, 0):
         return True
-    told = any(hearing.grammar.phrases.mentioning.scan(words, at) for at in _free(hearing.reading))
+    told = any(hearing.grammar.phrases.mentioning.begins(words, at) for at in _free(hearing.reading))
     return told and not _corrected(hearing)
 
 
@@ -78,7 +78,7 @@ def _of_a_thing(hearing: Hearing) -> bool:
 
 
 def _corrected(hearing: Hearing) -> bool:
-    return any(hearing.grammar.accounts.repairs.scan(hearing.reading.words, at) for at in _free(hearing.reading))
+    return any(hearing.grammar.accounts.repairs.begins(hearing.reading.words, at) for at in _free(hearing.reading))
 
 
 def _free(reading: UtteranceLattice) -> list[int]:

@@ -103,7 +103,7 @@ def hindering(span: ClauseSpan) -> bool:
         return barred(span)
     if vetoes_met(span, 0, len(reading.words)) & _BARRED or hindered(span):
         return True
-    if any(grammar.accounts.calling_off.scan(reading.words, at) for at in range(min(_LED, len(reading.words)))):
+    if any(grammar.accounts.calling_off.begins(reading.words, at) for at in range(min(_LED, len(reading.words)))):
         return True
     clauses = [clause for piece in sentences(span) for clause in pauses(span, *piece)]
     if any(vetoes_met(span, *clause) and _of_an_order(span, *clause) for clause in clauses):

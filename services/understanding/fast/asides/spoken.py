@@ -54,7 +54,7 @@ def owing(clause: ClauseSpan) -> Understood | None:
     if owed is None:
         return None
     free = [at for at in clause.places if at not in reading.taken and reading.words[at] != "me"]
-    if any(grammar.phrases.twists.scan(reading.words, at) for at in free):
+    if any(grammar.phrases.twists.begins(reading.words, at) for at in free):
         return None
     said = sums[0]
     match = named(clause)

@@ -26,7 +26,7 @@ def _names(hearing: Hearing, at: int) -> bool:
     """Whether a value, somebody's name, or a thing of the caller's begins at unit `at`: 「送って電気代も」."""
     reading = hearing.reading
     begins = at in reading.taken and at not in reading.within
-    return begins or bool(hearing.nouns.trie.scan(reading.words, at))
+    return begins or hearing.nouns.trie.begins(reading.words, at)
 
 
 def _after_a_verb(hearing: Hearing, at: int) -> bool:

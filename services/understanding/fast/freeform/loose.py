@@ -61,12 +61,12 @@ def _twisted(hearing: Hearing, slots: Slots) -> bool:
         return True
     rules, size = hearing.grammar.accounts, len(reading.words)
     free = [at for at in range(size) if at not in reading.taken]
-    if any(trie.scan(reading.words, at) for at in free for trie in (hearing.grammar.phrases.twists, rules.times)):
+    if any(trie.begins(reading.words, at) for at in free for trie in (hearing.grammar.phrases.twists, rules.times)):
         return True
     if slots.payee is not None and sent_from(hearing, slots.payee.evidence.start):
         return True
     first = min(e.start for slot in (slots.amount, slots.payee) if slot is not None for e in (slot.evidence,))
-    return any(rules.repairs.scan(reading.words, at) for at in free if reading.units.starts[at] > first)
+    return any(rules.repairs.begins(reading.words, at) for at in free if reading.units.starts[at] > first)
 
 
 def plain(hearing: Hearing, slots: Slots) -> bool:

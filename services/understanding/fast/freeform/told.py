@@ -160,7 +160,7 @@ def _of_time(hearing: Hearing, span: Span) -> bool:
     place = hearing.reading.units.covering(span.start, span.end)
     if place is None or place[1] == len(words) or words[place[1]] in marks.purposes:  # "fifty on her birthday"
         return False
-    return any(trie.scan(words, place[1]) for trie in (marks.times, marks.counters))
+    return any(trie.begins(words, place[1]) for trie in (marks.times, marks.counters))
 
 
 def _amounts(hearing: Hearing, currency: str, *, bare: bool) -> Iterator[Slot[MoneyValue]]:

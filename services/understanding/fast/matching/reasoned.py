@@ -34,7 +34,7 @@ def _anew(hearing: MatchInput, start: int) -> bool:
     """Whether the words from unit `start` on say something anew, or name a thing of the caller's own."""
     words, nouns, marks = hearing.reading.words, hearing.nouns, hearing.grammar.accounts
     tries = (marks.repairs, marks.undoing, marks.not_now)
-    return any(trie.scan(words, at) for at in range(start, len(words)) for trie in tries) or any(
+    return any(trie.begins(words, at) for at in range(start, len(words)) for trie in tries) or any(
         nouns.nouns[edge.symbol].id is not None
         for at in range(start, len(words))
         for edge in nouns.trie.scan(words, at)

@@ -1,12 +1,10 @@
 """What is left beside a meaning: words that are in no slot, and values in words that nothing else was made of."""
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, SlotName, Slots, Understood
-from schemas.payee import FindPayee
 from schemas.span import SpanKind
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.hearing import Hearing
@@ -133,8 +131,3 @@ def missing(wants: tuple[str, ...], slots: Slots) -> tuple[SlotName, ...]:
 def unresolved(mentions: dict[SlotName, Mention], slots: Slots) -> tuple[Mention, ...]:
     """The mentions of slots that were not filled."""
     return tuple(mention for name, mention in mentions.items() if getattr(slots, name.value) is None)
-
-
-def once(find_payee: FindPayee | None) -> FindPayee | None:
-    """The same search, made once for a name however many templates see it."""
-    return None if find_payee is None else lru_cache(maxsize=8)(find_payee)

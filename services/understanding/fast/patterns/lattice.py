@@ -68,12 +68,11 @@ class Trie:
         """Every phrase that begins at unit `at`."""
         node = self._first.get(units[at])
         found: list[Step] = []
-        end = at + 1
+        end, size = at + 1, len(units)
         while node is not None:
-            symbols = node.get(None)
-            if symbols:
+            if symbols := node.get(None):
                 found.append((end, symbols))
-            if end == len(units):
+            if end == size:
                 break
             node = node.get(units[end])
             end += 1

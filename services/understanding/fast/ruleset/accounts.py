@@ -186,7 +186,7 @@ class Accounts:
                 continue
             behind = range(stop, min(stop + _MAX_REASON, len(words)))
             reason = next((place for place in behind if self.because.scan(words, place)), 0)
-            return reason > 0 and not any(self.falling_due.scan(words, place) for place in range(end, reason))
+            return reason > 0 and not any(self.falling_due.begins(words, place) for place in range(end, reason))
         return False
 
     def borrowed(self, units: Units, begin: int, end: int) -> bool:
@@ -197,7 +197,7 @@ class Accounts:
         if not any(edge.end <= end for edge in self.gone.scan(units.words, begin)):
             return False
         behind = range(end, min(end + 2 * _MAX_REASON, len(units.words)))
-        return any(self.lent.scan(units.words, at) for at in behind)
+        return any(self.lent.begins(units.words, at) for at in behind)
 
 
 @lru_cache(maxsize=8)

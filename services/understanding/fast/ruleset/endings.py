@@ -71,10 +71,10 @@ class Endings:
     def edges(self, words: tuple[str, ...], at: int) -> list[Edge]:
         """Every verb that begins at unit `at`, up to each place where it may have ended."""
         found: dict[tuple[int, int], Edge] = {}
-        for stem in self._verbs.scan(words, at):
-            start = self._starts[stem.symbol]
-            for end in self._ends(words, stem.end, start):
-                found[end, start.symbol] = Edge(at, end, start.symbol)
+        for stem, starts in self._verbs.steps(words, at):
+            for start in map(self._starts.__getitem__, starts):
+                for end in self._ends(words, stem, start):
+                    found[end, start.symbol] = Edge(at, end, start.symbol)
         return list(found.values())
 
     def _ends(self, words: tuple[str, ...], at: int, start: _Start) -> set[int]:
@@ -93,7 +93,7 @@ class Endings:
                 continue
             rest.extend((place, also) for also in self._also[state])
             if place < len(words):
-                rest.extend((edge.end, edge.symbol) for edge in self._after[state].scan(words, place))
+                rest.extend((end, then) for end, states in self._after[state].steps(words, place) for then in states)
         return ends
 
     def _number(self, name: str) -> int:

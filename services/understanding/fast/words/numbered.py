@@ -30,7 +30,7 @@ def numbered(rules: Grammar, heard: Annotation, context: Context, units: Units) 
             continue
         kinds = {kind: trie for kind, trie in rules.numbered.items() if kind != owner.kind}
         for start, end in _around(rules, owner.kind, units.words, *place):
-            if any(trie.scan(units.words, at) for trie in kinds.values() for at in range(start, place[0])):
+            if any(trie.begins(units.words, at) for trie in kinds.values() for at in range(start, place[0])):
                 continue  # "the debit card ending" in the number of an account
             if (start, end) != place or owner.kind == "card" or _paying(rules, units.words, place[0]):
                 yield Edge(start, end, rules.symbols[owner.kind]), owner

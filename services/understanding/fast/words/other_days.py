@@ -22,7 +22,7 @@ def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -
     begin, end = place
     owners = hearing.grammar.words.possessives
     owned = text.startswith(owners, span.end) or text.endswith(owners, 0, units.ends[end - 1])
-    if owned and any(rules.things.scan(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
+    if owned and any(rules.things.begins(units.words, at) for at in range(end, min(end + 2, len(units.words)))):
         return True
     if (
         rules.this_time.longest(units.words, begin)[0] > end
@@ -44,7 +44,7 @@ def spent_then(hearing: Hearing, end: int) -> bool:
     """Whether a day to come tells when the money will be spent, and maybe not when to send it: 「明日の飲み代」."""
     rules, units = hearing.grammar.accounts, hearing.reading.units
     of = end + 1 < len(units.words) and units.words[end] == rules.of
-    return of and bool(rules.occasions.scan(units.words, end + 1))
+    return of and rules.occasions.begins(units.words, end + 1)
 
 
 def _its_month(hearing: Hearing, begin: int, end: int) -> bool:
@@ -56,7 +56,7 @@ def _its_month(hearing: Hearing, begin: int, end: int) -> bool:
     if rules.month_of and behind == rules.month_of and rules.things.scan(units.words, end + 2):
         return True  # 「来月分の家賃」
     of = end + 1 < len(units.words) and units.words[end] == rules.of
-    return of and bool(rules.things.scan(units.words, end + 1)) and elapsed(hearing, begin, end)
+    return of and rules.things.begins(units.words, end + 1) and elapsed(hearing, begin, end)
 
 
 def its_morning(hearing: Hearing, span: Span, day: Slot[DateValue] | None) -> bool:
