@@ -1,6 +1,5 @@
 """A card that is not to be locked, and the other one that is: "don't lock the debit card, lock the other one"."""
 
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -49,15 +48,16 @@ def spared(said: Said, found: Understood) -> Understood | None:
 
 def _of_the_rest(said: Said, meant: Understood, wanted: set[str], mentions: list[_Mention]) -> Understood | None:
     """The one that is not left alone, which is offered; each where several are spoken of; else which is asked."""
-    if len(wanted) == 1:
-        return _offered(said, meant, next(iter(wanted)), mentions)
     if not wanted:
         return Understood(None, payees=meant.payees)
-    if not (_every(said) or _several(said)) or meant.intent not in CARDS:
+    rest = [card for card in said.context.cards if card.id in wanted]
+    open_to = [card for card in rest if card.locked is (meant.intent is Intent.CARD_UNLOCK)] or rest
+    several = _every(said) or _several(said)
+    if len(wanted) == 1 or (len(open_to) == 1 and not several):
+        return _offered(said, meant, open_to[0].id, mentions)
+    if not several or meant.intent not in CARDS:
         return of_a_card(meant.intent or Intent.CARD_LOCK, {}, Route.FAST, RULE)
-    cards = [card for card in said.context.cards if card.id in wanted]
-    open_to = [card.id for card in cards if card.locked is (meant.intent is Intent.CARD_UNLOCK)]
-    return _each(said, meant, open_to or [card.id for card in cards])
+    return _each(said, meant, [card.id for card in open_to])
 
 
 def _of_cards(said: Said, found: Understood) -> Understood | None:
