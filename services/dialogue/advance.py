@@ -138,6 +138,8 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
         return _which_bill(memory, task, facts)
     if len(task.amounts) > 1:
         return _which_amount(memory, task, facts)
+    if task.portion == "minimum" and due.minimum is None and not task.amounts:
+        memory, task = memory.first(reply("bill.no_minimum", bill=due.name)), replace(task, portion="")
     if not task.amounts and bill_amount(task, due) is None:
         assert due.minimum is not None, "without a minimum the amount is what is due"
         said = reply("ask.bill_amount", bill=due.name, due=due.due, minimum=due.minimum)
