@@ -25,7 +25,7 @@ def paid_from(said: Said, found: Understood) -> Understood | None:
         return None
     span, vetoes = ClauseSpan.whole(said.naming), {veto.partition(".")[2] for veto in found.vetoes}
     told = any(each.kind is SpanKind.MONEY for each in said.heard.spans)
-    asks = span.words[0] in said.rules.words.asking or TROUBLE in span.routed or vetoes & _STOPS
+    asks = not told or span.words[0] in said.rules.words.asking or TROUBLE in span.routed or vetoes & _STOPS
     source = _source(said, span) if told and not asks else None
     if source is None:
         return None
