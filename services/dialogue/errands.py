@@ -173,7 +173,7 @@ def result(event: ActionDone, facts: Facts) -> Reply:
             return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
         case ReadTransactions(wanted, told):
             rows = event.transactions[told : wanted.limit]
-            return _transactions(rows, facts, earlier=told > 0, latest=wanted.limit == 1)
+            return _transactions(rows, facts, wanted, earlier=told > 0)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
@@ -206,16 +206,26 @@ def _balances(rows: tuple[Account, ...], facts: Facts, *, total: bool) -> Reply:
     return both(said, reply("balance.total", total=summed))
 
 
-def _transactions(rows: tuple[Transaction, ...], facts: Facts, *, earlier: bool, latest: bool) -> Reply:
+def _transactions(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilter, *, earlier: bool) -> Reply:
     if not rows:
-        return reply("transactions.no_more" if earlier else "transactions.none")
+        return reply("transactions.no_more") if earlier else _none(wanted, facts)
     said = _by_reading({row.merchant for row in rows}, facts)
     parts: tuple[ReplyParam, ...] = tuple(_row(row, said, facts) for row in rows)
     if earlier:
         return reply("transactions.earlier", rows=parts)
     if len(rows) == 1:
-        return reply("transactions.latest" if latest else "transactions.one", row=parts[0])
+        return reply("transactions.latest" if wanted.limit == 1 else "transactions.one", row=parts[0])
     return reply("transactions.list", rows=parts)
+
+
+def _none(wanted: TransactionFilter, facts: Facts) -> Reply:
+    """That there are none, and of which days."""
+    if wanted.since is None or wanted.until is None:
+        return reply("transactions.none")
+    first, last = wanted.since, min(wanted.until, max(wanted.since, facts.today))
+    if first == last:
+        return reply("transactions.none_on", day=_day(first, facts))
+    return reply("transactions.none_then", first=_day(first, facts), last=_day(last, facts))
 
 
 def _by_reading(names: set[str], facts: Facts) -> dict[str, str]:
@@ -224,10 +234,13 @@ def _by_reading(names: set[str], facts: Facts) -> dict[str, str]:
 
 
 def _row(row: Transaction, said: dict[str, str], facts: Facts) -> ReplyParam:
-    """A transaction; its sign chooses the sentence, and a day of this year is said without it."""
+    """A transaction; its sign chooses the sentence."""
     amount = replace(row.amount, minor=abs(row.amount.minor))
     to = any(payee.name == row.merchant for payee in facts.payees.values())
     kind = "part.transaction_in" if row.amount.minor >= 0 else "part.transaction_to" if to else "part.transaction"
-    this_year = row.booked_on.year == facts.today.year
-    when = reply("date.short", day=row.booked_on) if this_year else reply("date.full", date=row.booked_on)
-    return reply(kind, when=when, merchant=said.get(row.merchant, row.merchant), amount=amount)
+    return reply(kind, when=_day(row.booked_on, facts), merchant=said.get(row.merchant, row.merchant), amount=amount)
+
+
+def _day(day: date, facts: Facts) -> Reply:
+    """A day; one of this year is said without it."""
+    return reply("date.short", day=day) if day.year == facts.today.year else reply("date.full", date=day)

@@ -27,7 +27,7 @@ from services.understanding.clarification.inquired import inquired
 from services.understanding.clarification.listed import listed
 from services.understanding.clarification.more_wanted import enough_for, more_wanted
 from services.understanding.clarification.reckoned import reckoned
-from services.understanding.clarification.remarks import on_condition, remarked
+from services.understanding.clarification.remarks import noted, on_condition, remarked
 from services.understanding.clarification.shared_out import shared_out
 from services.understanding.clarification.side_by_side import side_by_side
 from services.understanding.clarification.so_many import so_many
@@ -77,6 +77,8 @@ _LOOKS: Final = (
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
     _Look(_ALL, every_but),
+    # An order, and what is to be written beside it.
+    _Look(_ALL, noted),
     # An order, and what is said not to be done with another thing.
     _Look(_ALL, left_alone),
     # A sum that follows from a balance, or from an earlier payment.

@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.span import Ambiguity, DateValue, SpanKind
 from services.normalization import calendar
-from services.normalization.dates_weekday import WEEKS_OF, on_its_day, weeks_behind
+from services.normalization.dates_weekday import WEEKS_OF, on_its_day, rolling, weeks_behind
 from services.normalization.numbers import number
 from services.normalization.scan import Match, Scan, dated
 from services.normalization.words import Period
@@ -123,7 +123,9 @@ def _bounded_before(scan: Scan, at: int) -> bool:
 
 def find_period(scan: Scan, at: int) -> Match | None:
     """As in "last month", 先月, 月末, "the end of the month"."""
-    word = scan.words[at]
+    word, stretch = scan.words[at], rolling(scan, at)
+    if stretch is not None:
+        return stretch
     before = word.boundary if word.period is None else None
     start = at + 1 if before is not None else at
     found = period_at(scan, start)

@@ -6,7 +6,7 @@ And weeks counted from a day that stands right beside them: "a week today", "fri
 from datetime import date, timedelta
 from typing import Final
 
-from schemas.span import Ambiguity, DateValue
+from schemas.span import Ambiguity, DateValue, SpanKind
 from services.normalization import calendar
 from services.normalization.scan import Match, Scan, dated
 from services.normalization.years import over_comma, year_at
@@ -70,3 +70,16 @@ def on_its_day(scan: Scan, at: int, end: int) -> bool:
     loose = before.recurring or before.value is not None or before.currency is not None or before.scale is not None
     figure = at > 0 and scan.tokens[at - 1].numeral is not None
     return (day.weekday is not None or (day.day is not None and day.day >= 0)) and not loose and not figure
+
+
+def rolling(scan: Scan, at: int) -> Match | None:
+    """As in "the last month", "past fortnight": a stretch until today; "last month" is the calendar's."""
+    start = at + scan.words[at].definite
+    word, unit = scan.words[start], scan.words[start + 1].unit or ""
+    base, times = WEEKS_OF.get(unit, (unit, 1))
+    closed = start > at or word.direction is not None  # "in the past" is one word
+    named = base != unit or (closed and base in {"week", "month", "year"})
+    if not word.rolling or not named or scan.today is None:
+        return None
+    first = calendar.shift(scan.today, base, -times)
+    return Match(SpanKind.DATE, DateValue(first, scan.today), at, start + 2, "dates.window") if first else None

@@ -107,6 +107,7 @@ class Word:
     ordering: bool = False  # send, please: "on the third" before it is a day
     doubtful: bool = False  # a month's name that is a verb or a person too: may, april
     during: bool = False  # in, since: a month may follow alone
+    rolling: bool = False  # last in "the last month": a stretch until today
     tail: bool = False  # last: opens "last four"
     honorific: bool = False  # marks a name: さん, Mr
     name_link: bool = False  # ノ of 一ノ瀬

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from schemas.ids import BillId
+from schemas.ids import AccountId, BillId
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.cuts import Cut, announced_cuts
-from services.understanding.correction.merging import said_in
+from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 
@@ -143,7 +143,11 @@ def then_paid(said: Said, found: Understood) -> Understood | None:
     kinds = {Intent.BILL_INQUIRY: slots.bill, Intent.BALANCE_INQUIRY: slots.account}
     about = kinds.get(found.intent)
     read = then is not None and (then.intent not in {Intent.BILL_PAYMENT, Intent.QNA} or then.slots.bill)
-    if not said.rules.spaced or not said.context.idle or about is None or read:
+    if not said.rules.spaced or not said.context.idle or about is None:
+        return None
+    if slots.account is not None and (drawn := _drawn(said, found, slots.account)) is not None:
+        return drawn
+    if read:
         return None
     joins = [at for at, start in enumerate(units.starts) if start >= about.evidence.end and _joins(said, at)]
     behind = replace(said.context, recent=found.intent, recent_bill=slots.bill.value if slots.bill else None)
@@ -154,6 +158,20 @@ def then_paid(said: Said, found: Understood) -> Understood | None:
         if of_it and order.route is Route.FAST and not order.then:
             return replace(found, then=replace(order, slots=replace(order.slots, **{name: about})))
     return None
+
+
+def _drawn(said: Said, found: Understood, account: Slot[AccountId]) -> Understood | None:
+    """The balance, with the orders behind it that its account is to pay: "and pay the gas and the water from it"."""
+    text, of_it = said.text, said.rules.patterns.from_it.search(said.text, account.evidence.end)
+    if of_it is None:
+        return None
+    plain = said_in(said.again(text[: of_it.start("it")].ljust(of_it.end("it")) + text[of_it.end("it") :]), text)
+    order, orders = plain.then, [replace(plain, then=None)]
+    while order is not None and order.intent in MONEY_MOVING and order.route is Route.FAST and not order.slots.source:
+        orders.append(replace(order, slots=replace(order.slots, source=account), then=None))
+        order = order.then
+    whole = order is None and len(orders) > 1 and (plain.intent, plain.slots) == (found.intent, found.slots)
+    return one_after_another(orders) if whole else None
 
 
 def _joins(said: Said, at: int) -> bool:

@@ -55,6 +55,19 @@ def _repeats(found: Understood) -> bool:
     return offered or (found.intent in {None, Intent.QNA} and found.vetoes == _RECURRING)
 
 
+def noted(said: Said, _: Understood) -> Understood | None:
+    """The order, with that no note can go with it, nor the rest of a sum later: "with the reference pitch fees"."""
+    patterns, text = said.rules.patterns, said.text
+    note, rest = patterns.noted.search(text), patterns.the_rest.search(text)
+    if not (tail := note or rest) or not said.context.idle or said.context.code:
+        return None
+    order = said_in(said.again(text[: tail.start()]), text)
+    plain = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+    if not plain or not order.whole or order.then is not None or order.slots == Slots():
+        return None
+    return replace(order, slots=replace(order.slots, topic=_about(Topic.NOTE if note else Topic.SPLIT, said)))
+
+
 def on_condition(said: Said, found: Understood) -> Understood | None:
     """That an order hangs on a condition, where nobody read the words that end in it: 「連絡が来たら三万円送って」."""
     if (hangs := _hanging(said, found)) is not None:
