@@ -10,7 +10,7 @@ from schemas.kana import TO_KATAKANA
 from schemas.payee import Payee
 from services.payees import kanji
 from services.payees.banked import Banked, owners_by_bank
-from services.payees.data import japanese_finder, name_rules
+from services.payees.data import fold_word, japanese_finder, name_rules, relationship_words
 from services.payees.fold import KANJI, has_kanji, is_japanese, japanese
 from services.payees.spans_ja import denied
 
@@ -27,7 +27,8 @@ class Called:
         self._nicknames: dict[str, dict[int, None]] = {}
         self._givens: dict[str, dict[int, set[str]]] = {}
         for owner, payee in enumerate(payees):
-            for alias in payee.aliases:
+            own = () if fold_word(payee.relationship) in relationship_words() else (payee.relationship,)  # お花の先生
+            for alias in (*payee.aliases, *own):
                 for said in _sayings(alias, readings):
                     self._nicknames.setdefault(said, {})[owner] = None
             for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):

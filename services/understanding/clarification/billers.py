@@ -44,8 +44,11 @@ def _to_pay(said: Said, found: Understood) -> bool:
 
 def asked_alike(said: Said, found: Understood) -> Understood | None:
     """Bills without a verb behind a question are asked about, not paid: "how much is the phone and the water bill"."""
-    if not said.rules.spaced or found.intent not in READING or found.then is None:
+    if found.then is None or (said.rules.spaced and found.intent not in READING):
         return None
+    if not said.rules.spaced:  # 「電気代と、普通の残高教えて」
+        first = _alike(found) if found.then.intent in READING else found
+        return first if first is not found else None
     then = _alike(found.then)
     return replace(found, then=then) if then is not found.then else None
 

@@ -8,7 +8,7 @@ from datetime import date
 from itertools import pairwise
 from typing import Any, Final
 
-from schemas.intent import MONEY_MOVING, Route, Slot, SlotName, Understood
+from schemas.intent import MONEY_MOVING, Route, Slot, SlotName, Slots, Understood
 from schemas.span import DateValue
 from services.understanding.correction.merging import one_after_another, values
 from services.understanding.correction.said import Said
@@ -31,6 +31,7 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
     orders = _orders(found)
     if len(orders) == 1:
         return None
+    orders = orders if said.rules.spaced else _folded(orders)
     words = f" {' '.join(said.units.words)} "
     now = any(f" {word} " in words for word in said.rules.accounts.now)  # "20 to kate now, and 30 to dave on friday"
     made = orders if now else [_with(said, orders, at) for at in range(len(orders))]
@@ -39,6 +40,19 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
     made = [_on_its_day(order, at, orders, said.today) for at, order in enumerate(made)]
     again = one_after_another(made)
     return again if again != found else None
+
+
+def _folded(orders: list[Understood]) -> list[Understood]:
+    """Without an order that tells but the account of the one before it: 「花子に千円だったかね、定期から送って」."""
+    made = orders[:1]
+    for order in orders[1:]:
+        source, last = order.slots.source, made[-1]
+        alike = order.intent is last.intent and last.slots.source is None and order.slots == Slots(source=source)
+        if alike and not order.unread and not order.unresolved:
+            made[-1] = replace(last, slots=replace(last.slots, source=source), then=None)
+        else:
+            made.append(order)
+    return made
 
 
 def of_all(said: Said) -> Understood | None:

@@ -1,6 +1,7 @@
 """A card that is not to be locked, and the other one that is: "don't lock the debit card, lock the other one"."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from schemas.ids import CardId
@@ -17,6 +18,8 @@ _DOES: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
 """Verbs that count where every card is spoken of: 「家族カード以外全部止めて」."""
 _EVERYTHING: Final = "everything"
 _BOTH: Final = 2
+_NEAR: Final = 6
+"""Characters between two cards that are both meant, at most: 「Visaのカードも」."""
 
 
 class _Mention(NamedTuple):
@@ -37,6 +40,8 @@ def spared(said: Said, found: Understood) -> Understood | None:
     if not named or not named <= set(owned):
         return None
     left = [each for each in mentions if _left(said, each)]
+    if not left and len(named) > 1 and _joined(said, mentions):
+        return _each(said, meant, [card.id for card in said.context.cards if card.id in named])
     if not left:
         return _with_the_other(said, meant, mentions) if len(owned) == _BOTH and len(named) == 1 else None
     out = {each.card for each in left if each.card is not None}
@@ -86,6 +91,16 @@ def _each(said: Said, meant: Understood, cards: list[CardId]) -> Understood:
     """What was asked for, of each of the cards."""
     told, intent = said.heard.whole(RULE), meant.intent or Intent.CARD_LOCK
     return one_after_another([of_a_card(intent, {each: Slot(each, told)}, Route.FAST, RULE) for each in cards])
+
+
+def _joined(said: Said, mentions: list[_Mention]) -> bool:
+    """Whether each of several is meant: 「VisaとJCB両方止めて」, 「VisaもJCBも止めて」."""
+    ends = [(each.start, each.end) for each in mentions]
+    places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))  # the デビット of JCBデビット
+    gaps = [said.text[one[1] : two[0]] for one, two in pairwise(places)]
+    asks = said.rules.words.asks
+    joined = all(len(gap) <= _NEAR and said.rules.patterns.as_well.search(gap) for gap in gaps)
+    return joined and not said.rules.spaced and not said.text.rstrip("。？?").endswith(asks)
 
 
 def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> Understood | None:

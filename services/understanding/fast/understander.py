@@ -20,7 +20,7 @@ from services.understanding.fast.fallback.asked import of_its_account, of_its_bi
 from services.understanding.fast.fallback.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.fallback.tails import TAKEN, begins_behind, of_its_own, taken, told_before
 from services.understanding.fast.fallback.unmatched import Unmatched
-from services.understanding.fast.freeform.told import as_source
+from services.understanding.fast.freeform.parts import as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.reasoned import named_behind, reasoned
 from services.understanding.fast.matching.remainder import of_the_bill
@@ -88,7 +88,7 @@ class Understander:
             return replace(meant, begun=found is None and self._matching.begun(hearing))
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
-        found = with_payee(hearing, as_source(of_its_own(hearing, found), context))
+        found = with_payee(hearing, as_source(hearing, of_its_own(hearing, found)))
         found = of_its_bill(hearing, found)
         found = of_its_account(hearing, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found

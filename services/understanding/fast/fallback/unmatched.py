@@ -19,6 +19,7 @@ from services.understanding.fast.fallback.routing import route_unmatched
 from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.freeform.cued import barred, cued, offered
 from services.understanding.fast.freeform.loose import billed, ordered, plain
+from services.understanding.fast.freeform.parts import as_source
 from services.understanding.fast.freeform.told import (
     STOPS,
     against,
@@ -83,7 +84,7 @@ class Unmatched:
         if (context.asked in _TOLD_ABOUT or context.confirming) and not context.code and intent in _ABOUT_MONEY:
             found = None if stopped & STOPS else answer(hearing.heard, context, slots)
             if found is not None:
-                return self._with_words(hearing, found, slots)
+                return self._with_words(hearing, as_source(hearing, found), slots)
         if context.asked is None and context.terms.awaited is Awaited.NOTHING:
             loose = None if stopped or not self._grammar.spaced else ordered(hearing, slots)
             if (found := self._unasked(hearing, stopped, loose)) is not None:
@@ -144,10 +145,14 @@ class Unmatched:
         return replace(sure, unresolved=left, unread=tuple(dict.fromkeys((*unread, *sure.unread))))
 
     def _offered(self, hearing: Hearing, all_told: Callable[[], Slots]) -> tuple[Intent, Slots] | None:
-        """An order to ask about, where nothing speaks against one; accounts stay mentions: their part is open."""
+        """An order to ask about, where nothing speaks against one; an account that is not said to pay stays open."""
         if self._grammar.endings is None or barred(hearing):
             return None
-        slots = replace(all_told(), source=None, target=None)
+        slots = replace(all_told(), target=None)
+        source, units = slots.source, hearing.reading.units
+        place = units.covering(source.evidence.start, source.evidence.end) if source is not None else None
+        if place is None or not self._grammar.accounts.outof.scan(units.words, place[1]):
+            slots = replace(slots, source=None)
         return offered(hearing, slots)
 
     def _with_words(

@@ -1,5 +1,6 @@
 """A clause in words of no template that holds parts of an order, and of whose words none says anything else."""
 
+from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
@@ -11,6 +12,7 @@ from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.freeform.loose import sent_from
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.patterns.lattice import FILLER
+from services.understanding.fast.words.hearing import Hearing
 
 _RULE: Final = RuleId("intents.parts@1")
 _IDLE: Final = (*VERBS, "lead", "transfer_noun", "make", "funds", "own", "beside_parts")
@@ -18,6 +20,8 @@ _IDLE: Final = (*VERBS, "lead", "transfer_noun", "make", "funds", "own", "beside
 _NEAR: Final = 4
 """Units between a word that tells an account's part and its name."""
 _ACTS: Final = (*VERBS, "transfer_noun")
+_MOVING: Final = ("transfer_do", "transfer_noun", "give_do", "restore_do", "more_do")
+_SURE: Final = 0.8
 
 
 def parts(clause: ClauseSpan) -> Understood | None:
@@ -131,3 +135,20 @@ def _consumed(clause: ClauseSpan, slots: Slots) -> bool:
 def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
     edges = clause.reading.lattice.of(clause.grammar.named(names), clause.start, clause.end)
     return {edge.start for edge in edges if edge.end <= clause.end}
+
+
+def as_source(hearing: Hearing, found: Understood) -> Understood:
+    """An account alone, which else may ask for its balance, said to a read-back is the one that is to pay.
+
+    Likewise one that money would go into, of an order with a payee, which is nobody's then: 「へそくりに」.
+    """
+    account, context, grammar = found.slots.account, hearing.context, hearing.grammar
+    into = found.intent is Intent.CORRECT and found.slots == Slots(target=found.slots.target)
+    if into and context.terms.names and not grammar.spaced:
+        moves = not hearing.reading.lattice.said().isdisjoint(grammar.named(_MOVING))
+        return found if moves else replace(found, slots=Slots(source=found.slots.target))
+    if not context.confirming or found.intent is not Intent.BALANCE_INQUIRY or found.route is not Route.CLARIFY:
+        return found
+    if account is None:
+        return found
+    return replace(found, intent=Intent.CORRECT, slots=Slots(source=account), route=Route.FAST, confidence=_SURE)

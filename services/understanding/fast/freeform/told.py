@@ -5,7 +5,6 @@ words that would (a no to it, a question, a condition) are looked for first.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any, Final
 
 from schemas.ids import PayeeId, RuleId
@@ -119,16 +118,6 @@ def answer(heard: Annotation, context: Context, slots: Slots) -> Understood | No
         return None
     intent = Intent.INFORM if context.asked is not None else Intent.CORRECT
     return Understood(intent, slots, route=Route.FAST, confidence=_SURE, rule=RULE, payees=match, unresolved=mention)
-
-
-def as_source(found: Understood, context: Context) -> Understood:
-    """An account alone, which else may ask for its balance, said to a read-back is the one that is to pay."""
-    account = found.slots.account
-    if not context.confirming or found.intent is not Intent.BALANCE_INQUIRY or found.route is not Route.CLARIFY:
-        return found
-    if account is None:
-        return found
-    return replace(found, intent=Intent.CORRECT, slots=Slots(source=account), route=Route.FAST, confidence=_SURE)
 
 
 def against(hearing: Hearing) -> bool:
@@ -269,7 +258,7 @@ def _part(hearing: Hearing, start: int, end: int) -> str:
         return ""
     for back, word in enumerate(reversed(before)):
         place = start - 1 - back
-        if word in grammar.words.others or place in reading.taken:
+        if word in grammar.words.others or (place in reading.taken and grammar.spaced):
             return "source" if back and _owned(hearing, place + 1) else ""  # "fifty to emily, my savings account"
         if word in grammar.words.onto:
             return "source" if reading.words[place + 1] in grammar.words.being else "target"  # "to be checking"

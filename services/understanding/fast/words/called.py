@@ -12,6 +12,8 @@ _MOST, _MOST_WORDS, _MOST_WAYS = 200, 8, 8
 _LEAST: Final = 2
 """Characters of a part, in a script without spaces."""
 _LATIN: Final = pattern(r"[a-z]+")
+_SCRIPTS: Final = pattern(r"[a-z]+|[ァ-ヺー]+|[一-鿿々]+")
+_KANJI: Final = pattern(r"[一-鿿々]+")
 
 
 def called_in_part(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str, ...]]:
@@ -39,9 +41,22 @@ def _of_characters(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str
     for base in dict.fromkeys((name, *_bare(nouns.generic.get(kind, ()), name))):
         for said in _as_they_sound(nouns.sounds, base):
             yield from said_behind(grammar, kind, tuple(said))
+    if kind == "card":
+        yield from _of_a_card(grammar, name)
     if of and of in name and kind == "account":
         whose = name.partition(of)[0]
         yield from (tuple(whose + behind) for behind in nouns.behind.get(kind, ()) if behind.startswith(of))
+
+
+def _of_a_card(grammar: Grammar, name: str) -> Iterator[tuple[str, ...]]:
+    """A card's name up to where the script changes: 「Visa」; of one in kanji its first word: 「鶴屋のカード」."""
+    nouns, head = grammar.nouns, _SCRIPTS.match(name)
+    part = head.group() if head is not None else ""
+    if len(part) >= _LEAST and name.removeprefix(part) not in ("", *nouns.generic.get("card", ())):
+        for said in _as_they_sound(nouns.sounds, part):
+            yield from said_behind(grammar, "card", tuple(said))
+    if len(part) > _LEAST and _KANJI.fullmatch(part):
+        yield from (tuple(part[:_LEAST] + behind) for behind in nouns.behind.get("card", ()))
 
 
 def _bare(endings: tuple[str, ...], name: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from schemas.intent import Annotation, Context
-from schemas.payee import MatchOutcome
+from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import SpanKind
 from services.understanding.fast.patterns.lattice import FILLER, Edge, Lattice, Step, Trie
 from services.understanding.fast.patterns.units import Units, in_nouns
@@ -23,7 +23,7 @@ _TYPED: Final = {
     SpanKind.TIME: ("time",),
     SpanKind.PERCENT: ("percent",),
 }
-_NOUN_RANK: Final = {"account": 0, "bill": 0, "card": 1}
+_NOUN_RANK: Final = {"account": 0, "bill": 0, "card": 1}  # a bill of a card bears its name
 _SPAN_RANK, _WEAK_RANK, _PAYEE_RANK, _OTHER_RANK = 0, 3, 3, 4
 _MAX_NAME: Final = 8
 """Characters of an unknown name in a script without spaces; words of an own thing's name in one with them."""
@@ -76,20 +76,22 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     typed, taken, within = _typed(grammar, heard, context, units)
     words = _spelled(grammar, nouns, units.words, taken)
     named = nouns.trie.rows(words)
+    moved = _moved(grammar, nouns, words, named) if _nobody(heard.payees) else {}
     offered = _offered(grammar, context)
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
     told = _told(grammar, heard, context, units)
 
     def steps(at: int) -> list[Step]:
         """Phrases from there on; what is a thing of the caller's says something: "the pet one", of an insurance."""
-        found = grammar.trie.steps(words, at)
+        found = [step for step in grammar.trie.steps(words, at) if step[0] > moved.get(at, 0)]
         return [(end, tuple(s for s in read if s != FILLER)) for end, read in found] if named[at] else found
 
     def scan(at: int) -> list[Edge]:
         edges = grammar.endings.edges(words, at) if grammar.endings is not None else []
         edges.extend(typed.get(at, ()))
         edges.extend(told.get(at, ()))
-        edges.extend(_owned(grammar, nouns, words, named[at], typed.get(at, ())))
+        owned = _owned(grammar, nouns, words, named[at], typed.get(at, ()))
+        edges.extend(edge._replace(rank=_SPAN_RANK) if edge.end == moved.get(at) else edge for edge in owned)
         if offered is not None:
             edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
         edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
@@ -98,6 +100,21 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     rows = {id(nouns.trie): (nouns.trie, named)}
     lattice = Lattice(len(words), steps, scan)
     return UtteranceLattice(units, words, lattice, taken, within, _rows=rows)
+
+
+def _nobody(match: PayeeMatch | None) -> bool:
+    """Whether nobody of the book is named."""
+    return match is None or match.outcome is MatchOutcome.NOBODY
+
+
+def _moved(grammar: Grammar, nouns: CallerNouns, words: tuple[str, ...], named: list[list[Edge]]) -> dict[int, int]:
+    """Where money goes from one own account into another, what else the second is a word for means nothing: its end."""
+    rules, rows = grammar.accounts, () if grammar.spaced else named
+    owned = ([(noun, e) for e in row if (noun := nouns.nouns[e.symbol]).kind == "account" and noun.id] for row in rows)
+    own = [max(each, key=lambda one: one[1].end) for each in owned if each]
+    paying = {noun.id for noun, e in own if rules.outof.scan(words, e.end)}
+    into = [(noun, e) for noun, e in own if rules.onto.scan(words, e.end)]
+    return {e.start: e.end for noun, e in into if paying - {noun.id}}
 
 
 def _spelled(grammar: Grammar, nouns: CallerNouns, words: tuple[str, ...], taken: frozenset[int]) -> tuple[str, ...]:
@@ -128,7 +145,9 @@ def _owned(
         if noun.id is None and billing:  # the company is a payee whose bill the caller has
             continue
         weak = noun.in_part or (edge.end == edge.start + 1 and words[edge.start] in grammar.words.weak_nouns)
-        rank = _WEAK_RANK if weak else _NOUN_RANK[noun.kind]
+        rank = _NOUN_RANK[noun.kind]
+        if weak:
+            rank = _WEAK_RANK if grammar.spaced else _WEAK_RANK + rank
         yield Edge(edge.start, edge.end, grammar.symbols[noun.kind], rank, noun)
 
 

@@ -47,6 +47,7 @@ class _Thing(NamedTuple):
 def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...]) -> CallerNouns:
     words: dict[tuple[str, tuple[str, ...]], set[str]] = {}
     parts: dict[tuple[str, tuple[str, ...]], set[str]] = {}
+    cards = {thing.name for kind, things in kinds for thing in things if kind == "card"}
     for kind, things in kinds:
         names = {thing.id: grammar.units(thing.name).words for thing in things}
         for phrases in getattr(grammar.nouns, kind + "s").values():
@@ -60,6 +61,8 @@ def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...
             spoken_brand = grammar.units(brand).words
             words[kind, spoken_brand] = {owner for owner, name in names.items() if _within(spoken_brand, name)}
         for called, owner in _called(grammar, kind, things):
+            parts.setdefault((kind, called), set()).add(owner)
+        for called, owner in _called(grammar, "card", tuple(t for t in things if kind == "bill" and t.name in cards)):
             parts.setdefault((kind, called), set()).add(owner)
         words |= {(kind, name): {owner} for owner, name in names.items() if name}
     parts = {key: owners for key, owners in parts.items() if not words.get(key)}
