@@ -77,7 +77,7 @@ class SlotName(StrEnum):
     TOPIC = "topic"
 
 
-class Choice(IntEnum):
+class Pick(IntEnum):
     """A choice that is not the n-th of what was offered, as templates give it too."""
 
     NONE = 0
@@ -148,7 +148,7 @@ class Slots:
     at_least: Slot[MoneyValue] | None = None
     at_most: Slot[MoneyValue] | None = None
     portion: Slot[str] | None = None  # "minimum", "half", "full" of a bill; "more", "less", … of what is read
-    choice: Slot[int] | None = None  # "the second one": 1-based, else a `Choice`; how many
+    choice: Slot[int] | None = None  # "the second one": 1-based, else a `Pick`; how many
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
 
     @property

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 
-from app.cluster.asked import WARM_S, Replicas
+from app.cluster.replicas import WARM_S, Replicas
 from schemas.errors import SpeechUnavailable
 from schemas.ids import Locale
 from services.speech.engine import Sound

@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
-from app.cluster.asked import Replicas
+from app.cluster.replicas import Replicas
 from schemas.audio import Samples
 from schemas.errors import RecognizerUnavailable, TellerlineError
 from schemas.ids import Locale

@@ -23,7 +23,7 @@ from services.understanding.fast.ruleset.grammar import grammar
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.learned.features import features
 from services.understanding.learned.reader import FAMILIES
-from services.understanding.offers.proposed import elsewhere, hindering, unread
+from services.understanding.offers.learned_proposals import elsewhere, hindering, unread
 from tests.fakes.desk import NOW, FakeDesk
 
 STRANGERS: Final = (

@@ -12,7 +12,7 @@ from schemas.ids import Locale
 from schemas.speech import SpokenChunk
 from schemas.turn import ReplyDone, ReplyEvent, ReplyText
 from services.audio.endpointing import endpointing, timing
-from services.call.mouth import Mouth
+from services.call.reply_speech import Mouth
 from services.call.user_turn import Commitment
 from services.ports import CallVoice, Clock
 from services.response import AgentReply, ReplyState, ReplyStep

@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.decision import Answer, Clarify, Refuse, Reply
 from schemas.ids import AccountId
-from schemas.intent import READING, Choice, Intent, Route, Slots, Topic, Understood
+from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, struck
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
@@ -62,7 +62,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
-    if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == Choice.EVERY:
+    if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == Pick.EVERY:
         return every_card(state, task, facts)
     if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READING)):
         return _digression(state, _of_waiting(waiting, task, heard), facts)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from schemas.ids import PayeeId
-from schemas.intent import Choice, Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
+from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance, amount_key, ask, offered_of
 from services.dialogue.events import Facts
@@ -21,7 +21,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     task, slots = state.task, heard.slots
     if task is None:
         return missed(state, facts)
-    if slots.choice is not None and slots.choice.value == Choice.EVERY:
+    if slots.choice is not None and slots.choice.value == Pick.EVERY:
         return _each_offered(state, task, heard, facts) or _all_cards(state, task, facts)
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
@@ -238,17 +238,17 @@ def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts:
 
 
 def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | None = None) -> Step:
-    """Take the n-th of what was offered (1-based, else a `Choice`), and what was said with it."""
+    """Take the n-th of what was offered (1-based, else a `Pick`), and what was said with it."""
     task, choices = state.task, state.choices
     if task is None:
         return missed(state, facts)
-    if number == Choice.NONE and state.choices and state.asked is SlotName.AMOUNT:
+    if number == Pick.NONE and state.choices and state.asked is SlotName.AMOUNT:
         return advance(state.memory, replace(task, amounts=()), facts)
-    if number == Choice.NONE:
+    if number == Pick.NONE:
         cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
         return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
-    if number == Choice.PAID_LAST:
+    if number == Pick.PAID_LAST:
         index = _paid_last(choices, facts)
     if not 0 <= index < len(choices):
         return missed(state, facts)

@@ -9,7 +9,7 @@ from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from services.interpretation.stages import InterpretationContext, interpret
 from services.interpretation.two_breaths import gone_on
-from services.observability.metrics import Stamp, Stamps
+from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex
 from services.understanding.nbest.rescore import rescored
 

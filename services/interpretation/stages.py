@@ -12,28 +12,28 @@ from schemas.interpretation import Interpretation
 from schemas.payee import FindPayee, PayeeMatch
 from schemas.span import Span, SpanKind
 from schemas.transcript import Transcript
-from services.interpretation.second_looks import looked_again
+from services.interpretation.second_pass import looked_again
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
-from services.understanding.clarification.besides import besides
+from services.understanding.clarification.adjuncts import besides
 from services.understanding.clarification.receivers import another_than, two_receivers
-from services.understanding.correction.apart import either, put_together
-from services.understanding.correction.called_in_two import called_in_two
-from services.understanding.correction.day_within import day_within
-from services.understanding.correction.days import day_in_part, undated
-from services.understanding.correction.in_part import in_part
-from services.understanding.correction.looked_back import looked_back
+from services.understanding.correction.amount_repairs import in_part
+from services.understanding.correction.date_narrowing import day_within
+from services.understanding.correction.date_repairs import day_in_part, undated
+from services.understanding.correction.disfluencies import smoothed, uncontracted
+from services.understanding.correction.disfluent_amounts import either, put_together
+from services.understanding.correction.history_period import looked_back
 from services.understanding.correction.merging import said_in, shifted
-from services.understanding.correction.qualified import apposed, qualified
+from services.understanding.correction.name_completion import called_in_two
+from services.understanding.correction.payee_qualifiers import apposed, qualified
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
-from services.understanding.correction.stumbles import smoothed, uncontracted
-from services.understanding.correction.sums import summed
+from services.understanding.correction.split_amounts import summed
 from services.understanding.fast.understander import Understander
 from services.understanding.learned.reader import LearnedReader
 from services.understanding.nbest.contested import Normalize, contested
-from services.understanding.offers.offered import offered
+from services.understanding.offers.guessed_transfers import offered
 
 LOOKED_AT: Final = 4_000
 """What looking at the parts of one utterance may cost in all: of what people say half is enough."""

@@ -9,7 +9,7 @@ from tests.recipes.home import ROOT, play, rules_copied
 
 WRITTEN = ROOT / "tests/data/recipes/language"
 COPIED = (
-    "intents/en/accounts.yaml",
+    "intents/en/cue_phrases.yaml",
     "consent/en.yaml",
     "dialogue/aftermath_en.yaml",
     "endpointing/en.yaml",

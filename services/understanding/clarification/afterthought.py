@@ -12,10 +12,10 @@ from typing import Final
 from schemas.consent import ORDERS
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, SlotName, Understood
 from schemas.span import SpanKind
-from services.understanding.clarification.doubled import named_beside
-from services.understanding.correction.cuts import without_tails
+from services.understanding.clarification.competing_values import named_beside
+from services.understanding.correction.editing_terms import without_tails
+from services.understanding.correction.mentions import Mentions, Values
 from services.understanding.correction.merging import parts_a_value, values
-from services.understanding.correction.named import Mentions, Values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.told import RULE as TOLD
@@ -49,7 +49,7 @@ def afterthought(utterance: Said, found: Understood) -> Understood | None:
             return None
         meant = named_beside(said, first)
         if meant is not None and _anew(said, end, meant):
-            return replace(meant, rule=rules.accounts.rule("afterthought"))
+            return replace(meant, rule=rules.cues.rule("afterthought"))
     return None
 
 
@@ -59,7 +59,7 @@ def named_last(said: Said, found: Understood) -> Understood | None:
     plain = found.intent is Intent.DENY and found.then is None and found.consent is None and not values(found.slots)
     if not rules.spaced or said.context.terms.awaited not in ORDERS or not plain:
         return None
-    size = without_tails(rules.accounts.tails, units.words)
+    size = without_tails(rules.cues.tails, units.words)
     starts = [at for at in range(1, size) if units.parted(_ENDS, text, at)]
     begin = starts[-1] if len(starts) == 1 else size  # "not dave, the gym, and fifty" names two things
     if begin >= size or any(span.kind in _SUMS and span.start < units.starts[begin] for span in said.heard.spans):
@@ -68,7 +68,7 @@ def named_last(said: Said, found: Understood) -> Understood | None:
     told = meant.intent in TOLD_ALONE and meant.route is Route.FAST and meant.rule not in {None, TOLD}
     if not told or not meant.whole or not values(meant.slots):
         return None
-    return replace(meant, rule=rules.accounts.rule("named_last"))
+    return replace(meant, rule=rules.cues.rule("named_last"))
 
 
 def _lost(found: Understood) -> bool:
@@ -81,7 +81,7 @@ def _hindered(said: Mentions, end: int) -> bool:
     """Whether what follows an order makes it one for more than once, or sets it a condition."""
     units, size = said.reading.units, len(said.reading.words)
     begin = sum(1 for start in units.starts if start < end)
-    conditions = said.grammar.accounts.conditions
+    conditions = said.grammar.cues.conditions
     led = any(conditions.begins(said.reading.words, at) for at, _ in _clauses(said, begin))
     return led or _STOPS in vetoes_met(said, begin, size)
 
@@ -99,7 +99,7 @@ def _anew(said: Mentions, end: int, meant: Understood) -> bool:
     """Whether a value behind `end` is announced, or said in a clause about nothing else."""
     units, words = said.reading.units, said.reading.words
     begin = sum(1 for start in units.starts if start < end)
-    if any(said.grammar.accounts.repairs.begins(words, at) for at in range(begin, len(words))):
+    if any(said.grammar.cues.repairs.begins(words, at) for at in range(begin, len(words))):
         return True
     named = said.of(meant.intent) if meant.intent is not None else {}
     places = [place for each in meant.doubted for place in _places(said, named, each)]

@@ -77,7 +77,7 @@ def bills_besides(said: Said, found: Understood) -> Understood | None:
     if not rules.spaced or bill is None or not pays or found.route is not Route.FAST or found.then is not None:
         return None
     hearing = said.hearing
-    words, nouns, joints = hearing.reading.words, hearing.nouns, {joint.strip() for joint in rules.accounts.joined}
+    words, nouns, joints = hearing.reading.words, hearing.nouns, {joint.strip() for joint in rules.cues.joined}
     edges = [
         edge for row in hearing.reading.phrases(nouns.trie) for edge in row if nouns.nouns[edge.symbol].kind == "bill"
     ]

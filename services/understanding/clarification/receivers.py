@@ -30,7 +30,7 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
     if found.intent not in _MOVES or not _somebody(said.heard, found):
         return None
     place = _onto(said)
-    repaired = rules.accounts.repairs.holds(said.units.words)
+    repaired = rules.cues.repairs.holds(said.units.words)
     both = found.slots.payee is not None and found.slots.target is not None
     second = found.then is not None and found.then.slots.amount is not None
     if place is None or ((repaired or second) and not both):
@@ -38,7 +38,7 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
     named = tuple(
         each for each in found.unresolved if each.slot not in _RECEIVERS and not overlap(each.evidence, place)
     )
-    rule = rules.accounts.rule("two_receivers")
+    rule = rules.cues.rule("two_receivers")
     asked = () if found.intent is Intent.TRANSFER_MONEY else (Mention(SlotName.PAYEE, replace(place, rule=rule)),)
     return replace(
         found,
@@ -60,7 +60,7 @@ def _beside(said: Said, found: Understood) -> Understood | None:
     waits = found.intent is Intent.CORRECT and bool(said.context.terms.names)
     if target is None or found.intent not in _MOVES or not (payee is not None or waits):
         return None
-    rule = rules.accounts.rule("two_receivers")
+    rule = rules.cues.rule("two_receivers")
     onto = not rules.words.onto.isdisjoint(rules.units(said.text[: target.evidence.start]).words[-_NEAR:])
     kept = replace(found.slots, target=None)
     if not onto:
@@ -76,9 +76,9 @@ def _elsewhere(said: Said) -> Evidence | None:
     """An account of somebody's that nobody knows, where the money is to go there: "to her other account"."""
     units, rules = said.units, said.rules
     for at in range(_NEAR, len(units.words)):
-        end = rules.accounts.elsewhere.longest(units.words, at)[0]
+        end = rules.cues.elsewhere.longest(units.words, at)[0]
         if end > at and not rules.words.onto.isdisjoint(units.words[at - _NEAR : at]):
-            rule = rules.accounts.rule("two_receivers")
+            rule = rules.cues.rule("two_receivers")
             return said.heard.evidence(units.starts[at], units.ends[end - 1], rule)
     return None
 
@@ -98,7 +98,7 @@ def another_than(said: Said, found: Understood) -> Understood | None:
 
 def _left_out(said: Said, payee: Evidence) -> bool:
     """Whether all are meant but the payee: "anyone but emily"."""
-    units, marks = said.units, said.rules.accounts.all_but
+    units, marks = said.units, said.rules.cues.all_but
     place = units.covering(payee.start, payee.end) if marks.meets(units.words) else None
     return place is not None and marks.ends(units.words, place[0], _MOST_WORDS)
 
@@ -112,7 +112,7 @@ def _somebody(heard: Annotation, found: Understood) -> bool:
 
 def _onto(said: Said) -> Evidence | None:
     """Where an account is named as one that receives; one that the caller lacks must be called an account."""
-    nouns, marks = vocabulary(said.rules, said.context), said.rules.accounts
+    nouns, marks = vocabulary(said.rules, said.context), said.rules.cues
     units, size = said.units, len(said.units.words)
     for at in range(size):
         for edge in nouns.trie.scan(units.words, at):

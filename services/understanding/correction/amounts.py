@@ -41,7 +41,7 @@ def points(said: Said, span: Span) -> bool:
     if any(_of_days(said, span, each) for each in said.heard.spans):
         return True
     place = units.covering(span.start, span.end)
-    if place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.accounts.pointing):
+    if place is None or (place[0] > 0 and units.words[place[0] - 1] in rules.cues.pointing):
         return True
     things = span.kind is SpanKind.NUMBER and place[1] < len(units.words)
     return things and rules.phrases.counted.begins(units.words, place[1])  # 五千円ずつ三回

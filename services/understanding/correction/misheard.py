@@ -36,7 +36,7 @@ def misheard(said: Said, found: Understood) -> Understood | None:
 
 def _places(said: Said) -> list[tuple[int, int, str]]:
     """Where words stand that may be others, as code points, and those others."""
-    units, table = said.units, said.rules.accounts.misheard
+    units, table = said.units, said.rules.cues.misheard
     sizes = {len(words) for words in table}
     return [
         (units.starts[at], units.ends[at + size - 1], other)

@@ -11,9 +11,12 @@ from schemas.consent import Terms
 from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Context, Intent, Mention, Route, SlotName, Understood
 from schemas.span import NUMBERS, SpanKind
 from services.understanding.correction.amounts import points
-from services.understanding.correction.cuts import Cut, announced_cuts, cuts_behind, faltering_cuts
-from services.understanding.correction.days import another_day
-from services.understanding.correction.later import (
+from services.understanding.correction.component_repairs import another_currency, another_number
+from services.understanding.correction.date_repairs import another_day
+from services.understanding.correction.editing_terms import Cut, announced_cuts, cuts_behind, faltering_cuts
+from services.understanding.correction.merging import kinds, merged, same, values
+from services.understanding.correction.said import Said
+from services.understanding.correction.self_repair import (
     SelfRepair,
     beside_words,
     called_off,
@@ -22,10 +25,7 @@ from services.understanding.correction.later import (
     refused,
     unsure,
 )
-from services.understanding.correction.merging import kinds, merged, same, values
-from services.understanding.correction.no_second import no_second_order
-from services.understanding.correction.numbers import another_currency, another_number
-from services.understanding.correction.said import Said
+from services.understanding.correction.trailing_fragments import no_second_order
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.ruleset.grammar import Grammar
 
@@ -173,7 +173,7 @@ def _adds(rules: Grammar, text: str) -> bool:
 
 def _goes_on(parts: SelfRepair) -> bool:
     """Whether an amount is to have more added to it, and nothing but hesitations follows: 一万円と、えっと、二千円."""
-    marks, cut, text, amount = parts.rules.accounts, parts.cut, parts.said.text, parts.one.slots.amount
+    marks, cut, text, amount = parts.rules.cues, parts.cut, parts.said.text, parts.one.slots.amount
     if amount is None:
         return False
     behind, between = (

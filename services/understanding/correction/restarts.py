@@ -44,7 +44,7 @@ def _once(said: Said) -> Understood | None:
         start, end = twice.span()
         inside = any(span.start < end and start < span.end for span in said.heard.spans)
         place = units.covering(*twice.span("word"))
-        if inside or place is None or any(rules.accounts.repairs.begins(units.words, at) for at in range(*place)):
+        if inside or place is None or any(rules.cues.repairs.begins(units.words, at) for at in range(*place)):
             continue
         found = said_in(said.again(text[:start] + "、" * (end - start) + text[end:]), text)
         if found.rule is not None and found.route is Route.FAST and found.consent is None:
@@ -57,9 +57,9 @@ def _anew(said: Said) -> Understood | None:
     text, rules = said.text, said.rules
     sums = [span for span in said.heard.spans if span.kind in SUMS]
     for one, two in pairwise(sums if len(sums) == _PAIR else ()):
-        begun = one.surface.removesuffix(rules.accounts.unit)
+        begun = one.surface.removesuffix(rules.cues.unit)
         units = rules.units(text[one.end : two.start]).words
-        hesitates = not units or rules.accounts.hesitations.covers(units)
+        hesitates = not units or rules.cues.hesitations.covers(units)
         if len(begun) < _BEGUN or not two.surface.startswith(begun) or not hesitates:
             continue
         found = said_in(said.again(text[: one.start] + "、" * (two.start - one.start) + text[two.start :]), text)

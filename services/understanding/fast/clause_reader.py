@@ -108,13 +108,13 @@ def _paying(hearing: Hearing, start: int, end: int) -> bool:
     nouns, words = hearing.nouns, hearing.reading.words
     edges = [e for edges in hearing.reading.phrases(nouns.trie)[start:end] for e in edges]
     kinds = {nouns.nouns[e.symbol].kind for e in edges if nouns.nouns[e.symbol].id is not None}
-    paid = any(hearing.grammar.accounts.outof.scan(words, e.end) for e in edges if e.end < len(words))
+    paid = any(hearing.grammar.cues.outof.scan(words, e.end) for e in edges if e.end < len(words))
     return paid and {"bill", "account"} <= kinds
 
 
 def _joined(hearing: MatchInput, start: int, end: int) -> bool:
     """Whether a condition stands there, or a few units behind a word that joins them: "… to ann and the gym"."""
-    words, phrases, accounts = hearing.reading.words, hearing.grammar.phrases, hearing.grammar.accounts
+    words, phrases, accounts = hearing.reading.words, hearing.grammar.phrases, hearing.grammar.cues
     joins = any(phrases.conjunctions.longest(words, at)[0] == start for at in range(max(1, start - _MOST_WORDS), start))
     few = end - start <= _MOST_JOINED
     return accounts.spaced and ((few and joins) or bool(start and accounts.conditions.longest(words, start)[1]))

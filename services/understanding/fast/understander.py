@@ -105,7 +105,7 @@ class Understander:
         reading = hearing.reading
         if hearing.context.terms.awaited not in ORDERS or found.intent not in READING or found.then is not None:
             return found
-        undone = any(self._grammar.accounts.undoing.begins(reading.words, at) for at in (0, 1))
+        undone = any(self._grammar.cues.undoing.begins(reading.words, at) for at in (0, 1))
         if not undone or not self._consent.objects(reading.units):
             return found
         return Understood(Intent.DENY, route=Route.FAST, confidence=found.confidence, then=found)
@@ -194,7 +194,7 @@ class Understander:
             if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:
                 return joined(before, found)
             named = owned(hearing.nouns, reading.words, at)
-            lead = Lead(at, frozenset(vetoes_met(hearing, 0, at)), named, self._grammar.accounts)
+            lead = Lead(at, frozenset(vetoes_met(hearing, 0, at)), named, self._grammar.cues)
             led = leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
             return self._ordered_first(hearing, at, led) if led is not None else None
         return None
@@ -290,7 +290,7 @@ class Understander:
         words = hearing.reading.words
         first = bare(self._grammar.phrases.asides_unasked, hearing.reading, 0, len(words))[0]
         held = first < len(words) and words[first] not in self._grammar.words.asking
-        return held and self._grammar.accounts.conditions.begins(words, first)
+        return held and self._grammar.cues.conditions.begins(words, first)
 
 
 @lru_cache(maxsize=8)

@@ -53,7 +53,7 @@ def _of_banking(clause: ClauseSpan) -> bool:
     grammar, reading = clause.grammar, clause.reading
     routing = reading.phrases(grammar.routing)
     told = any(edge.symbol == BANKING for at in clause.places for edge in routing[at])
-    tries = [reading.phrases(trie) for trie in (grammar.accounts.conditions, grammar.phrases.objecting)]
+    tries = [reading.phrases(trie) for trie in (grammar.cues.conditions, grammar.phrases.objecting)]
     hinders = any(rows[at] for at in clause.places for rows in tries)
     begins = clause.words[0] in grammar.words.onto | grammar.words.outof | {"for"}
     return told or hinders or begins or _owned(clause)
@@ -87,7 +87,7 @@ def _hinders(clause: ClauseSpan, at: int) -> bool:
     grammar, reading = clause.grammar, clause.reading
     symbols = grammar.named(_ACTS)
     verb = reading.lattice.of(symbols, at, at + 1)
-    return bool(verb or at in reading.taken or tells(clause, at) or grammar.accounts.repairs.scan(reading.words, at))
+    return bool(verb or at in reading.taken or tells(clause, at) or grammar.cues.repairs.scan(reading.words, at))
 
 
 def _first(clause: ClauseSpan) -> int:

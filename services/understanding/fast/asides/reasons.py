@@ -88,7 +88,7 @@ def reason(clause: ClauseSpan) -> bool:
     within = [span for span in clause.heard.spans if span.start < stop and begin < span.end]
     if any((span.kind in PARTS and not _elapsed(clause, span)) or by_itself(clause, span) for span in within):
         return False  # "that was meant to be sixteen"
-    repairs = reading.phrases(grammar.accounts.repairs)
+    repairs = reading.phrases(grammar.cues.repairs)
     if any(repairs[at] for at in range(clause.end) if at not in reading.taken):
         return False  # "no, it's maria"
     if any(reading.phrases(grammar.phrases.objecting)[at] for at in clause.places):
@@ -160,7 +160,7 @@ def tells(clause: ClauseSpan, at: int) -> bool:
 def names_a_part(clause: ClauseSpan, at: int) -> bool:
     """Whether an account, a bill, a card or a time is named at unit `at`."""
     grammar, reading = clause.grammar, clause.reading
-    rules, nouns, word = grammar.accounts, clause.nouns, reading.words[at]
+    rules, nouns, word = grammar.cues, clause.nouns, reading.words[at]
     if reading.phrases(rules.places)[at]:
         return True
     if any(nouns.nouns[edge.symbol].id is not None for edge in reading.phrases(nouns.trie)[at]):

@@ -157,7 +157,7 @@ def _alone(clause: ClauseSpan) -> bool:
     """Whether one bill is named in all that was said, nobody else's, and nothing is corrected."""
     grammar, words = clause.grammar, clause.reading.words
     named = {id_ for at in range(len(words)) for _, id_ in _bills(clause, at)}
-    corrected = any(clause.reading.phrases(grammar.accounts.repairs))
+    corrected = any(clause.reading.phrases(grammar.cues.repairs))
     return len(named) == 1 and not corrected and grammar.words.others.isdisjoint(clause.words)
 
 

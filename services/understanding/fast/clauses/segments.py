@@ -86,7 +86,7 @@ def corrects(hearing: Hearing) -> bool:
     """Whether words that announce a correction stand behind the first number, day or payee."""
     reading = hearing.reading
     places = range(min(reading.taken, default=0) + 1, len(reading.words))
-    repairs = reading.phrases(hearing.grammar.accounts.repairs)
+    repairs = reading.phrases(hearing.grammar.cues.repairs)
     return any(repairs[at] for at in places if at not in reading.taken)
 
 

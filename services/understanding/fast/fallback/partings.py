@@ -69,7 +69,7 @@ def _told(hearing: Hearing) -> bool:
 def _changes(hearing: Hearing) -> bool:
     """Whether a word takes something back, or names a part of an order."""
     grammar = hearing.grammar
-    tries = (grammar.accounts.undoing, grammar.accounts.parts, grammar.phrases.relative)
+    tries = (grammar.cues.undoing, grammar.cues.parts, grammar.phrases.relative)
     return any(any(hearing.reading.phrases(trie)) for trie in tries)
 
 

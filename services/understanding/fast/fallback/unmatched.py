@@ -113,7 +113,7 @@ class Unmatched:
 
     def _taken_back(self, words: tuple[str, ...]) -> bool:
         """Whether the last words call off what was said."""
-        return self._grammar.spaced and self._grammar.accounts.withdrawing.closes(words)
+        return self._grammar.spaced and self._grammar.cues.withdrawing.closes(words)
 
     def _stopped(self, hearing: Hearing, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""
@@ -151,7 +151,7 @@ class Unmatched:
         slots = replace(all_told(), target=None)
         source, units = slots.source, hearing.reading.units
         place = units.covering(source.evidence.start, source.evidence.end) if source is not None else None
-        if place is None or not self._grammar.accounts.outof.scan(units.words, place[1]):
+        if place is None or not self._grammar.cues.outof.scan(units.words, place[1]):
             slots = replace(slots, source=None)
         return offered(hearing, slots)
 
@@ -187,7 +187,7 @@ class Unmatched:
         if announced and stopped & _TELLS:
             return True
         named = hearing.heard.payees is not None and hearing.heard.payees.outcome is MatchOutcome.CLEAR
-        parts = self._grammar.accounts.parts
+        parts = self._grammar.cues.parts
         spoken_of = any(reading.phrases(parts))
         return named or spoken_of or names_a_value(hearing)
 
@@ -210,7 +210,7 @@ class Unmatched:
         match, phrases = hearing.heard.payees, self._grammar.phrases
         if match is None or match.choice is None or hearing.heard.spans or not self._inquires(hearing.reading):
             return False
-        marks = (phrases.objecting, phrases.relative, self._grammar.accounts.repairs)
+        marks = (phrases.objecting, phrases.relative, self._grammar.cues.repairs)
         if any(any(hearing.reading.phrases(trie)) for trie in marks):
             return False
         own = next(each.display_name for each in match.candidates if each.id == match.choice)
@@ -224,7 +224,7 @@ class Unmatched:
 
     def _hesitating(self, words: tuple[str, ...]) -> int:
         """How many words at the beginning only hesitate, or announce something anew."""
-        marks, at = self._grammar.accounts, 0
+        marks, at = self._grammar.cues, 0
         while at < len(words):
             end = max(each.longest(words, at)[0] for each in (marks.hesitations, marks.repairs))
             if end == at:

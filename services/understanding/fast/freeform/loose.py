@@ -59,7 +59,7 @@ def _twisted(hearing: Hearing, slots: Slots) -> bool:
     reading = hearing.reading
     if any(span.kind in NUMBERS and not _holds(slots, span) for span in hearing.heard.spans):
         return True
-    rules, size = hearing.grammar.accounts, len(reading.words)
+    rules, size = hearing.grammar.cues, len(reading.words)
     free = [at for at in range(size) if at not in reading.taken]
     if any(trie.begins(reading.words, at) for at in free for trie in (hearing.grammar.phrases.twists, rules.times)):
         return True

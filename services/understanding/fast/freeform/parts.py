@@ -111,7 +111,7 @@ def _twisted(clause: ClauseSpan, account: range) -> bool:
     words, harmless = reading.words, grammar.words.outof | grammar.words.before_me
     free = [at for at in clause.places if at not in reading.taken]
     free = [at for at in free if not (words[at] == "me" and at and words[at - 1] in harmless)]
-    tries = (grammar.phrases.twists, grammar.accounts.repairs, grammar.accounts.conditions)
+    tries = (grammar.phrases.twists, grammar.cues.repairs, grammar.cues.conditions)
     if any(reading.phrases(trie)[at] for at in free for trie in tries):
         return True
     return any(names_a_part(clause, at) for at in free if at not in account)

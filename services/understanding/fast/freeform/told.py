@@ -12,7 +12,7 @@ from schemas.intent import Annotation, Context, Evidence, Intent, Mention, Route
 from schemas.payee import MatchOutcome
 from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind
 from services.understanding.fast.patterns.lattice import Edge
-from services.understanding.fast.ruleset.accounts import DENIAL, DENIED
+from services.understanding.fast.ruleset.cue_phrases import DENIAL, DENIED
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.left import unknown
 from services.understanding.fast.words.reading import UtteranceLattice
@@ -63,7 +63,7 @@ def told(hearing: Hearing, currency: str, *, bare: bool = False) -> Slots:
 def _taken_back(hearing: Hearing) -> bool:
     """Whether a word behind all that is named takes it back: 「五万……いや、でもなあ」."""
     reading = hearing.reading
-    undoing = reading.phrases(hearing.grammar.accounts.undoing)
+    undoing = reading.phrases(hearing.grammar.cues.undoing)
     return any(undoing[max(reading.taken, default=len(reading.words)) + 1 :])
 
 
@@ -127,7 +127,7 @@ def against(hearing: Hearing) -> bool:
     if any(any(hearing.reading.phrases(trie)) for trie in tries):
         return True
     if not grammar.spaced and any(
-        e.symbol in _NOT_MEANT for row in hearing.reading.phrases(grammar.accounts.repairs) for e in row
+        e.symbol in _NOT_MEANT for row in hearing.reading.phrases(grammar.cues.repairs) for e in row
     ):
         return True
     match, terms = hearing.heard.payees, hearing.context.terms
@@ -145,7 +145,7 @@ def against(hearing: Hearing) -> bool:
 
 def _of_time(hearing: Hearing, span: Span) -> bool:
     """Whether it counts days, or other times, or things: "three days", もう一つ."""
-    words, marks = hearing.reading.words, hearing.grammar.accounts
+    words, marks = hearing.reading.words, hearing.grammar.cues
     place = hearing.reading.units.covering(span.start, span.end)
     if place is None or place[1] == len(words) or words[place[1]] in marks.purposes:  # "fifty on her birthday"
         return False
@@ -189,7 +189,7 @@ def _points_before(hearing: Hearing, span: Span, *, bare: bool) -> bool:
     before = range(max(0, at - _NEAR), at)
     numbers = [reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind is SpanKind.NUMBER]
     several = [p[1] for p in numbers if p is not None and p[1] in before and reading.words[slice(*p)] != words.one]
-    if grammar.accounts.inexact.ends(reading.words, at, _NEAR):
+    if grammar.cues.inexact.ends(reading.words, at, _NEAR):
         return True
     if at and reading.words[at - 1] in words.each_of:  # "two lots of fifty"
         counted = grammar.phrases.counted
@@ -240,7 +240,7 @@ def _all_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
         if edge is None or verb or at in reading.taken:
             at += 1
             continue
-        noun, accounts = nouns.nouns[edge.symbol], hearing.grammar.accounts
+        noun, accounts = nouns.nouns[edge.symbol], hearing.grammar.cues
         into = not accounts.spaced and accounts.onto.scan(reading.words, edge.end)
         part = "target" if into else _part(hearing, edge.start, edge.end)
         if noun.id is not None:
@@ -274,7 +274,7 @@ def _refused(hearing: Hearing, start: int) -> bool:
     return any(
         edge.symbol == DENIAL and edge.end in ends
         for at in range(max(0, start - _NEAR), start)
-        for edge in hearing.grammar.accounts.repairs.scan(words, at)
+        for edge in hearing.grammar.cues.repairs.scan(words, at)
     )
 
 

@@ -77,7 +77,7 @@ class Matching:
             captures = rules.automaton.trace(lattice, sets, index, end)
             if template.vetoes & stopped and template.vetoes & vetoes_met(hearing, start, end, self._read(captures)):
                 continue
-            filling = Filling(hearing.text, hearing.reading, template.rule, self._currency, rules.accounts)
+            filling = Filling(hearing.text, hearing.reading, template.rule, self._currency, rules.cues)
             filling.take(captures)
             if filling.twice:
                 vetoes += tuple(RuleId(f"veto.two_{slot}") for slot in sorted(filling.twice))

@@ -32,7 +32,7 @@ def reasoned(hearing: MatchInput, read: Callable[[int], Understood | None]) -> U
 
 def _anew(hearing: MatchInput, start: int) -> bool:
     """Whether the words from unit `start` on say something anew, or name a thing of the caller's own."""
-    words, nouns, marks = hearing.reading.words, hearing.nouns, hearing.grammar.accounts
+    words, nouns, marks = hearing.reading.words, hearing.nouns, hearing.grammar.cues
     tries = (marks.repairs, marks.undoing, marks.not_now)
     return any(trie.begins(words, at) for at in range(start, len(words)) for trie in tries) or any(
         nouns.nouns[edge.symbol].id is not None

@@ -17,7 +17,7 @@ from services.understanding.fast.patterns.tree import Node
 from services.understanding.fast.patterns.typos import Typos
 from services.understanding.fast.patterns.uncollected import uncollected
 from services.understanding.fast.patterns.units import Units, by_character, by_word, splitter
-from services.understanding.fast.ruleset.accounts import Accounts, accounts
+from services.understanding.fast.ruleset.cue_phrases import CuePhrases, cue_phrases
 from services.understanding.fast.ruleset.endings import Endings, EndingsFile
 from services.understanding.fast.ruleset.leads import Leads, LeadsFile
 from services.understanding.fast.ruleset.lexicon import lexicon, readings, symbols_of
@@ -77,7 +77,7 @@ class Grammar:
     ending: Trie
     numbered: dict[str, Trie]
     confidence: ConfidenceFile
-    accounts: Accounts
+    cues: CuePhrases
 
     def named(self, names: Iterable[str]) -> frozenset[int]:
         """The symbols of those names that this language has."""
@@ -137,7 +137,7 @@ def compiled(language: str) -> Grammar:
         ending=lexicon([(1, nouns.ending)], words),
         numbered={kind: lexicon([(1, names)], words) for kind, names in nouns.numbered.items()},
         confidence=load("intents/confidence.yaml", ConfidenceFile),
-        accounts=accounts(language, words.spaced),
+        cues=cue_phrases(language, words.spaced),
     )
 
 
@@ -154,7 +154,7 @@ def intent_files(language: str) -> list[IntentFile]:
         "vetoes.yaml",
         "nouns.yaml",
         "routing.yaml",
-        "accounts.yaml",
+        "cue_phrases.yaml",
         "endings.yaml",
         "leads.yaml",
         "patterns.yaml",

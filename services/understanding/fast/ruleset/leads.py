@@ -26,7 +26,7 @@ from schemas.span import DATED, MoneyValue, SpanKind
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.patterns.template import Rules, phrases
 from services.understanding.fast.patterns.units import Units, splitter
-from services.understanding.fast.ruleset.accounts import Accounts
+from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.ruleset.sentence_patterns import SentencePatterns
 
@@ -73,7 +73,7 @@ class Lead:
     end: int
     vetoes: frozenset[str]
     owned: Mapping[str, Mapping[str, tuple[int, int]]]
-    accounts: Accounts
+    cues: CuePhrases
 
     def only(self, kind: str, heard: Annotation, units: Units) -> tuple[str, Evidence] | None:
         """The one thing of its kind that is named; None if there are none or several."""
@@ -192,8 +192,8 @@ class Leads:
             if place is None or place[1] > lead.end or span.kind not in DATED:
                 continue
             said = heard.transcript.text[span.start : units.ends[lead.end - 1]]
-            over = said.startswith(self._file.elapsed) or span.surface in lead.accounts.now
-            if not over and not lead.accounts.happens(units, place[1]):
+            over = said.startswith(self._file.elapsed) or span.surface in lead.cues.now
+            if not over and not lead.cues.happens(units, place[1]):
                 yield Evidence.of(span)
 
     def _named(
@@ -201,7 +201,7 @@ class Leads:
     ) -> Understood:
         """Who the clause is about is paid, where nobody else is: "my sister is in trouble, so send …"."""
         clause = heard.transcript.text[: units.ends[lead.end - 1]]
-        match = heard.payees or self._subject(clause, find) or self._celebrating(lead.accounts, clause, find)
+        match = heard.payees or self._subject(clause, find) or self._celebrating(lead.cues, clause, find)
         if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
             return found
         place = units.covering(match.start, match.end)
@@ -220,11 +220,11 @@ class Leads:
         route = Route.CLARIFY if clause.startswith(self._file.itself, match.end) else found.route
         return replace(found, slots=replace(found.slots, payee=named), missing=missing, payees=match, route=route)
 
-    def _celebrating(self, accounts: Accounts, clause: str, find: FindPayee | None) -> PayeeMatch | None:
+    def _celebrating(self, cues: CuePhrases, clause: str, find: FindPayee | None) -> PayeeMatch | None:
         """Whose occasion a clause tells of: 「妹の引っ越しがあるので」."""
         units = (*clause, "")
         names = self._patterns.whose.finditer(clause)
-        return _called(next((name for name in names if accounts.occasions.scan(units, name.end())), None), find)
+        return _called(next((name for name in names if cues.occasions.scan(units, name.end())), None), find)
 
     def _goes_to(self, match: PayeeMatch | None, clause: str) -> bool:
         """Whether a clause names whom the money is to go to: 「妹に送るの、三万円」 is no other amount alone."""

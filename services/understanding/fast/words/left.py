@@ -35,7 +35,7 @@ class Leftover:
 
 def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
     """`found` with everything that no slot holds as a mention or as unread words."""
-    rules, heard = hearing.grammar.accounts, hearing.heard
+    rules, heard = hearing.grammar.cues, hearing.heard
     if found.intent not in COUNTED:
         return found
     left = replace(left, unread=(*left.unread, *_about_how_much(hearing, found.slots)))
@@ -72,7 +72,7 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
 
 def _about_how_much(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
     """Words beside the amount that leave open how much it is: "forty something", "half of eighty"."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     place = units.covering(slots.amount.evidence.start, slots.amount.evidence.end) if slots.amount else None
     if place is None:
         return ()
@@ -94,7 +94,7 @@ def _day_alone(heard: Annotation, span: Span) -> bool:
 
 def unmatched(hearing: Hearing, named: Iterable[tuple[int, int]]) -> tuple[Mention, ...]:
     """Times and accounts in words that no template took: they are asked for, should a task come of the words."""
-    rules, units, heard = hearing.grammar.accounts, hearing.reading.units, hearing.heard
+    rules, units, heard = hearing.grammar.cues, hearing.reading.units, hearing.heard
     dated = [s for s in heard.spans if s.kind in DATED and s.surface not in rules.now]
     spans = [s for s in dated if not of_a_thing(hearing, s)]
     days = [Evidence.of(s) for s in spans] or [
@@ -117,7 +117,7 @@ def unmatched(hearing: Hearing, named: Iterable[tuple[int, int]]) -> tuple[Menti
 
 def _clause(hearing: Hearing, at: int) -> int:
     """Where what tells of the word at unit `at` begins: behind a particle, or a mark."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     first = max(0, at - _MAX_PURPOSE)
     begins = (
         b for b in range(at, first, -1) if units.words[b - 1] in rules.particles or units.ends[b - 1] < units.starts[b]
@@ -128,9 +128,7 @@ def _clause(hearing: Hearing, at: int) -> int:
 def _pays(hearing: Hearing, end: int) -> bool:
     """Whether what ends before unit `end` is what money comes from."""
     units = hearing.reading.units
-    return end < len(units.words) and any(
-        edge.end > end for edge in hearing.grammar.accounts.outof.scan(units.words, end)
-    )
+    return end < len(units.words) and any(edge.end > end for edge in hearing.grammar.cues.outof.scan(units.words, end))
 
 
 def unknown(hearing: Hearing) -> tuple[Evidence, ...]:
@@ -158,7 +156,7 @@ def _words(hearing: Hearing, begin: int, stop: int) -> Evidence:
 
 def _days(hearing: Hearing, found: Understood) -> tuple[Understood, list[Evidence]]:
     """The day, if it is one: a limit and a stretch of days are none."""
-    rules, heard, units = hearing.grammar.accounts, hearing.heard, hearing.reading.units
+    rules, heard, units = hearing.grammar.cues, hearing.heard, hearing.reading.units
     day = found.slots.date
     if day is None:
         return found, []
@@ -178,7 +176,7 @@ def _days(hearing: Hearing, found: Understood) -> tuple[Understood, list[Evidenc
 
 def _widened(hearing: Hearing, mention: Mention) -> Mention:
     """A day that is none, with the words that make a limit of it."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     place = units.covering(mention.evidence.start, mention.evidence.end) if mention.slot is SlotName.DATE else None
     limit = rules.limited(units, *place) if place is not None else None
     return mention if limit is None else Mention(SlotName.DATE, _words(hearing, *limit))

@@ -15,7 +15,7 @@ _MAX_WORDS: Final = 4
 
 def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -> bool:
     """Whether a day tells which thing is meant, or when the caller speaks: "this month's rent", "my call today"."""
-    rules, text, units = hearing.grammar.accounts, hearing.text, hearing.reading.units
+    rules, text, units = hearing.grammar.cues, hearing.text, hearing.reading.units
     place = units.covering(span.start, span.end)
     if place is None:
         return False
@@ -42,14 +42,14 @@ def of_a_thing(hearing: Hearing, span: Span, bill: Slot[BillId] | None = None) -
 
 def spent_then(hearing: Hearing, end: int) -> bool:
     """Whether a day to come tells when the money will be spent, and maybe not when to send it: 「明日の飲み代」."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     of = end + 1 < len(units.words) and units.words[end] == rules.of
     return of and rules.occasions.begins(units.words, end + 1)
 
 
 def _its_month(hearing: Hearing, begin: int, end: int) -> bool:
     """Whether a month that is over or goes on tells what is paid for, or any day that is over: 「昨日の飲み代」."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     behind = "".join(units.words[end : end + 2])
     if behind.startswith(rules.as_then) and any(edge.end == end for edge in rules.past_days.scan(units.words, begin)):
         return True
@@ -61,14 +61,14 @@ def _its_month(hearing: Hearing, begin: int, end: int) -> bool:
 
 def its_morning(hearing: Hearing, span: Span, day: Slot[DateValue] | None) -> bool:
     """Whether a time is but the beginning of the day that is told before it: 「明日の朝」."""
-    rules = hearing.grammar.accounts
+    rules = hearing.grammar.cues
     behind = day is not None and hearing.text[day.evidence.end : span.start] in rules.of_a_day
     return behind and span.surface in rules.morning
 
 
 def of_then(hearing: Hearing, span: Span) -> bool:
     """Whether a time belongs to a day that is over, and tells what is paid for: 「昨夜の飲み代」."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     place = units.covering(span.start, span.end)
     if place is None or not rules.of or not hearing.text.startswith(rules.of, span.end):
         return False
@@ -82,18 +82,18 @@ def _of_the_bill(hearing: Hearing, span: Span, bill: Evidence) -> bool:
     month = isinstance(span.value, DateValue) and span.value.start != span.value.end
     text = hearing.text
     between = text[span.end : bill.start] if span.end <= bill.start else text[bill.end : span.start]
-    return month and between in hearing.grammar.accounts.of_a_bill
+    return month and between in hearing.grammar.cues.of_a_bill
 
 
 def elapsed(hearing: Hearing, begin: int, end: int) -> bool:
     """Whether a day was before the caller speaks, as it is named: "last weekend", "two days ago"."""
-    rules, units = hearing.grammar.accounts, hearing.reading.units
+    rules, units = hearing.grammar.cues, hearing.reading.units
     return any(edge.end <= end for at in range(begin, end) for edge in rules.elapsed.scan(units.words, at))
 
 
 def _spent_on(hearing: Hearing, end: int) -> bool:
     """Whether the words before unit `end` tell what the money is for, and nothing of the order behind that."""
-    rules, units, heard = hearing.grammar.accounts, hearing.reading.units, hearing.heard
+    rules, units, heard = hearing.grammar.cues, hearing.reading.units, hearing.heard
     begin = next(
         (at for at in reversed(range(max(0, end - _MAX_PURPOSE), end)) if units.words[at] in rules.purposes), end
     )

@@ -13,7 +13,7 @@ from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span, SpanKind, SpanValue, overlap
 from services.understanding.fast.patterns.automaton import Capture
 from services.understanding.fast.patterns.lattice import Edge
-from services.understanding.fast.ruleset.accounts import Accounts
+from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 from services.understanding.fast.words.left import Leftover
 from services.understanding.fast.words.reading import UtteranceLattice
 from services.understanding.fast.words.vocabulary import Noun
@@ -33,7 +33,7 @@ _OWNS: Final = re.compile(r"\s*['’]s$")
 class Filling:
     """Collects one template's captures."""
 
-    def __init__(self, text: str, reading: UtteranceLattice, rule: RuleId, currency: str, accounts: Accounts) -> None:
+    def __init__(self, text: str, reading: UtteranceLattice, rule: RuleId, currency: str, accounts: CuePhrases) -> None:
         self._text = text
         self._reading = reading
         self._rule = rule

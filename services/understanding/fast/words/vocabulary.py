@@ -9,7 +9,7 @@ from schemas.intent import Context
 from schemas.payee import PayeeMatch
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.called import called_in_part, said_behind
+from services.understanding.fast.words.own_names import called_in_part, said_behind
 
 
 @dataclass(frozen=True, slots=True)

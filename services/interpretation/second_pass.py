@@ -1,0 +1,153 @@
+"""What else words mean where the first look at them is not all: the readers that look again, in their order."""
+
+from collections.abc import Callable
+from enum import Enum, auto
+from typing import Final, NamedTuple, TypeAlias
+
+from schemas.intent import Understood
+from services.understanding.clarification.afterthought import afterthought, named_last
+from services.understanding.clarification.billers import (
+    asked_alike,
+    bills_besides,
+    for_its_bill,
+    of_its_biller,
+    paid_before,
+)
+from services.understanding.clarification.collective_amounts import shared_out
+from services.understanding.clarification.competing_values import doubled
+from services.understanding.clarification.conditions import hanging
+from services.understanding.clarification.coordinated_payees import listed
+from services.understanding.clarification.derived_amounts import reckoned
+from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
+from services.understanding.clarification.gapped_orders import side_by_side
+from services.understanding.clarification.history_count import so_many
+from services.understanding.clarification.inquiries import inquired
+from services.understanding.clarification.interposed_questions import (
+    asked_after,
+    asked_besides,
+    asked_first,
+    asked_instead,
+    then_paid,
+)
+from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.retractions import unsettled
+from services.understanding.clarification.unread_requests import enough_for, more_wanted
+from services.understanding.clarification.unsupported_terms import noted, on_condition, remarked
+from services.understanding.correction.account_swaps import swapped
+from services.understanding.correction.amount_repairs import of_its_size
+from services.understanding.correction.anchored_dates import by_the_order
+from services.understanding.correction.card_exclusions import spared
+from services.understanding.correction.command_repairs import superseded
+from services.understanding.correction.date_repairs import days_of_each
+from services.understanding.correction.elided_arguments import implied
+from services.understanding.correction.exclusions import left_alone
+from services.understanding.correction.misheard import misheard
+from services.understanding.correction.said import Said
+from services.understanding.offers.guessed_transfers import offered
+from services.understanding.offers.indirect_orders import mentioned, of_an_account
+from services.understanding.offers.learned_proposals import proposed
+from services.understanding.offers.narrative_orders import behind_talk
+from services.understanding.offers.prefaced_orders import led_up, needed_by
+
+_Reader: TypeAlias = Callable[[Said, Understood], Understood | None]
+
+
+class _Takes(Enum):
+    """What becomes of what a reader finds."""
+
+    ALL = auto()
+    """It is the meaning, and nobody looks further."""
+    OPEN = auto()
+    """It stands for what was read, and is looked at as that was."""
+    ELSE = auto()
+    """Looked for only where nobody has found anything yet."""
+    THEN = auto()
+    """It is made of what there is, and stands for that."""
+
+
+class _Look(NamedTuple):
+    takes: _Takes
+    reader: _Reader
+    or_else: _Reader | None = None
+
+
+_ALL, _OPEN, _ELSE, _THEN = _Takes
+_LOOKS: Final = (
+    # One sum that several are to share; orders, with what is said of "both" behind them.
+    _Look(_ALL, shared_out),
+    _Look(_ALL, lambda said, _: of_all(said)),
+    _Look(_ALL, every_but),
+    # An order, and what is to be written beside it.
+    _Look(_ALL, noted),
+    # An order, and what is said not to be done with another thing.
+    _Look(_ALL, left_alone),
+    # A sum that follows from a balance, or from an earlier payment.
+    _Look(_ALL, reckoned),
+    # An order behind talk that leads up to it.
+    _Look(_OPEN, led_up, needed_by),
+    # Own accounts the other way round; another wish instead of the first; a question amid an order.
+    _Look(_ELSE, swapped),
+    _Look(_ELSE, superseded),
+    _Look(_ELSE, asked_instead),
+    _Look(_ELSE, asked_first),
+    _Look(_ELSE, asked_after),
+    _Look(_ELSE, asked_besides),
+    # An order in words that sound like what was said.
+    _Look(_ELSE, misheard),
+    # Transfers side by side, each with its day.
+    _Look(_ELSE, side_by_side),
+    # As much to each of several; two values of which one is meant; several payees in a row.
+    _Look(_ELSE, each_named),
+    _Look(_ELSE, doubled),
+    _Look(_ELSE, listed),
+    # An order that may not be wanted; a transfer in words that nobody read.
+    _Look(_ELSE, unsettled),
+    _Look(_ELSE, offered),
+    # Behind a no, what is right; behind an order, a later value.
+    _Look(_THEN, named_last),
+    _Look(_THEN, afterthought),
+    # An order behind a story; what the learned reader takes words for that nobody read.
+    _Look(_ELSE, behind_talk),
+    _Look(_ELSE, proposed),
+    # A card that is not to be locked, and the one that is.
+    _Look(_THEN, spared),
+    # What no order can hold: a note, a repetition, a condition.
+    _Look(_THEN, remarked, on_condition),
+    _Look(_THEN, hanging, more_wanted),
+    _Look(_THEN, so_many, enough_for),
+    # As many hundreds as a digit says, in place of some.
+    _Look(_THEN, of_its_size),
+    # A day that is told by the order's own; an account or a date that goes without saying.
+    _Look(_THEN, by_the_order),
+    _Look(_THEN, implied),
+    # As much to each of several, or every bill.
+    _Look(_THEN, apiece, every_bill),
+    # Of several orders: what is said of the next one, whose bill it is, and the day of each.
+    _Look(_THEN, then_paid, in_turn),
+    _Look(_THEN, for_its_bill, bills_besides),
+    _Look(_THEN, asked_alike),
+    _Look(_THEN, paid_before),
+    _Look(_THEN, days_of_each),
+    # An order that is only spoken of, or to whoever sends the caller a bill; an own account beside what is offered.
+    _Look(_THEN, mentioned, of_its_biller),
+    # What is looked up of several accounts, or of the bills of some days.
+    _Look(_THEN, inquired),
+    _Look(_THEN, of_an_account),
+)
+
+
+def looked_again(said: Said, first: Understood) -> Understood:
+    """`first`, or what else the words mean where it is not all."""
+    meant, looking = first, True
+    for look in _LOOKS:
+        if look.takes is _ELSE and not looking:
+            continue
+        found = look.reader(said, meant)
+        if found is None and look.or_else is not None:
+            found = look.or_else(said, meant)
+        if found is None:
+            continue
+        if look.takes is _ALL:
+            return found
+        meant, looking = found, looking and look.takes is _OPEN
+    return meant

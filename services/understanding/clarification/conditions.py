@@ -1,0 +1,116 @@
+"""An order that hangs on something, or is not to go out yet: what that is said by is told, and asked about.
+
+"After my pay lands move fifty", "check my balance and if it's over five hundred send em a hundred", "… but hold it".
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Topic, Understood
+from services.understanding.clarification.retractions import MAX_CUTS, VERBS
+from services.understanding.correction.said import Said
+from services.understanding.fast.ruleset.grammar import ALLOWED
+
+_RULE: Final = RuleId("intents.hanging@1")
+_LEAST: Final = 3
+"""Words of a condition, at least."""
+_OPEN: Final = frozenset({None, Intent.QNA})
+
+
+def hanging(said: Said, found: Understood) -> Understood | None:
+    """The order with what it hangs on unread, or that none is kept; None where it hangs on nothing."""
+    context, ordered = said.context, found.intent in MONEY_MOVING
+    if not said.rules.spaced or not context.idle or context.code or said.text.rstrip().endswith("?"):
+        return None
+    if ordered and (off := _put_off(said)) is not None:
+        return _with(replace(found, then=None), said.heard.evidence(said.units.starts[off], len(said.text), _RULE))
+    at = _hangs_at(said)
+    if at is None or found.then is not None:
+        return None
+    verb = next(_verbs(said, at), None)
+    end = said.units.ends[verb - 1] if verb is not None else len(said.text)
+    left = said.heard.evidence(said.units.starts[at], end, _RULE)
+    if ordered:
+        read = found.route is Route.FAST and at > 0
+        return None if read or _told(found, left) else _with(found, left)
+    return _besides(said, found, at, left)
+
+
+def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understood | None:
+    """The order on a condition where something is looked up, or nothing was read."""
+    asked = found.intent in READING and at > 0
+    asks = said.units.words[0] in said.rules.words.asking
+    if not asked and (asks or found.rule is not None or found.intent not in _OPEN):
+        return None
+    order = _ordered(said, at)
+    if order is not None:
+        order = _with(order, left)
+        return replace(found, then=order) if asked else order
+    begun = any(_verbs(said, at)) or _begins(said, at)
+    return _refused(said) if begun and not asked else None
+
+
+def _ordered(said: Said, at: int) -> Understood | None:
+    """What is ordered behind the condition at a unit."""
+    for verb in islice(_verbs(said, at), MAX_CUTS):
+        order = said.look(said.units.starts[verb], len(said.text), said.context)
+        if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
+            return order
+    return None
+
+
+def _put_off(said: Said) -> int | None:
+    """Where the last words begin, which put off what was ordered before them; None where none do."""
+    words, marks = said.units.words, said.rules.cues.put_off
+    places = range(1, len(words)) if marks.meets(words) else ()
+    return next((at for at in places if any(edge.end == len(words) for edge in marks.scan(words, at))), None)
+
+
+def _hangs_at(said: Said) -> int | None:
+    """Where a condition begins that is no polite word and no day."""
+    words, marks, phrases = said.units.words, said.rules.cues.hanging, said.rules.phrases
+    guards = said.hearing.reading.longest(said.rules.guards) if marks.meets(words) else ()
+    for at in range(len(words) - _LEAST + 1) if guards else ():
+        if not marks.begins(words, at) or ALLOWED in guards[at][1]:
+            continue
+        polite = max(phrases.asides.longest(words, at)[0], phrases.asides_unasked.longest(words, at)[0])
+        if polite <= marks.longest(words, at)[0]:
+            return at
+    return None
+
+
+def _verbs(said: Said, at: int) -> Iterator[int]:
+    """Where orders may begin behind the condition at a unit."""
+    rules, words = said.rules, said.units.words
+    symbols = rules.named(VERBS)
+    for verb in range(at + 2, len(words)):
+        governed = words[verb - 1] in rules.words.doers or words[verb - 1] in rules.cues.verbs
+        if not governed and any(edge.symbol in symbols for edge in rules.trie.scan(words, verb)):
+            yield verb
+
+
+def _begins(said: Said, at: int) -> bool:
+    """Whether the first words, which end before the condition, are an order's."""
+    return at > 1 and said.look(0, said.units.ends[at - 1], said.context).intent in MONEY_MOVING
+
+
+def _told(found: Understood, left: Evidence) -> bool:
+    """Whether the condition is unread already, or is the order's day."""
+    day = found.slots.date
+    whole = any(each.start <= left.start and each.end >= left.end for each in found.unread)
+    return whole or (day is not None and left.start <= day.evidence.start < left.end)
+
+
+def _with(found: Understood, left: Evidence) -> Understood:
+    """The order with the condition unread, in place of what was made of parts of it."""
+    kept = tuple(each for each in found.unread if not left.start <= each.start < left.end)
+    open_ = tuple(each for each in found.unresolved if not left.start <= each.evidence.start < left.end)
+    return replace(found, unread=(left, *kept), unresolved=open_)
+
+
+def _refused(said: Said) -> Understood:
+    topic = Slot(str(Topic.CONDITIONAL), said.heard.whole(_RULE))
+    return Understood(Intent.INFORM, Slots(topic=topic), route=Route.FAST, confidence=1.0, rule=_RULE)

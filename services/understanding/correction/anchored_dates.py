@@ -1,0 +1,156 @@
+"""Days that only the order tells: a weekday in the week that it is for, and the day on which its bill falls due.
+
+「来週の金曜に」 … 「やっぱり木曜で」, 「水道代を期日に払って」, "pay the water bill when it's due".
+"""
+
+import re
+from dataclasses import replace
+from datetime import date, timedelta
+from typing import Final
+
+from schemas.consent import Awaited
+from schemas.intent import COUNTED, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
+from schemas.span import DateValue, SpanKind
+from services.understanding.correction.said import Said
+from services.understanding.fast.ruleset.cue_phrases import CuePhrases
+
+_WEEKDAY: Final = ".weekday@"
+"""The rule of a weekday without a week."""
+_WEEK: Final = timedelta(days=7)
+_MARKS: Final = re.compile(r"[、。,'’\s]")
+_LED: Final = re.compile(r"^(?:for|on)(?=the|a|one|two|three|\d)")
+"""What may lead up to a day that is counted from another."""
+_PAYING: Final = frozenset({Intent.BILL_PAYMENT, Intent.INFORM, Intent.CORRECT})
+
+
+def by_the_order(said: Said, found: Understood) -> Understood | None:
+    """The same with such a day as a date; None where there is none."""
+    if found.intent not in COUNTED:
+        return None
+    if said.rules.spaced:
+        counted = _after_its_day(said, found)
+    else:
+        counted = _from_its_day(said, found) or _in_its_week(said, found)
+    return counted or _falling_due(said, found) or _to_nobody(found, said.context)
+
+
+def _to_nobody(found: Understood, context: Context) -> Understood | None:
+    """A name that nobody bears, said to a bill that is read back: it is not left out."""
+    named = [each for each in found.unresolved if each.slot is SlotName.PAYEE]
+    if context.terms.awaited is not Awaited.BILL or found.intent is not Intent.CORRECT or not named:
+        return None
+    rest = tuple(each for each in found.unresolved if each.slot is not SlotName.PAYEE)
+    return replace(found, unresolved=rest, unread=(*found.unread, *(each.evidence for each in named)))
+
+
+def _from_its_day(said: Said, found: Understood) -> Understood | None:
+    """So many days before or after the day of what was read back: 「翌日にして」."""
+    day, ordered, rules = found.slots.date, said.context.terms.on, said.rules.cues
+    if day is None or ordered is None:
+        return None
+    words, behind = day.evidence.surface, said.text[day.evidence.end :].removeprefix(rules.as_many)
+    shift = next((way for word, way in rules.shifting.items() if behind.startswith(word)), 0)
+    if words not in rules.from_its_day and (not shift or rules.month in words):
+        return None
+    count = rules.from_its_day.get(words, shift * day.value.start.day)  # 五日ずらして: by five days, not to the fifth
+    meant = ordered + timedelta(days=count)
+    return replace(found, slots=replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=())))
+
+
+def _after_its_day(said: Said, found: Understood) -> Understood | None:
+    """The same, where no day was made of the words: "the day after"."""
+    days, on = said.rules.cues.from_its_day, said.context.terms.on
+    named = next((each for each in found.unresolved if each.slot is SlotName.DATE), None)
+    if named is None or on is None or found.slots.date is not None:
+        return None
+    count = days.get(named.evidence.surface.lower())
+    if count is None:
+        return None
+    meant = on + timedelta(days=count)
+    slots = replace(found.slots, date=Slot(DateValue(meant, meant), named.evidence))
+    return replace(found, slots=slots, unresolved=tuple(each for each in found.unresolved if each is not named))
+
+
+def _in_its_week(said: Said, found: Understood) -> Understood | None:
+    """A weekday alone, said to an order for a day of a later week: that week's, where the order's day was denied.
+
+    Where it was not, the next of that name may be meant as well: which one is asked.
+    """
+    day, ordered, heard = found.slots.date, said.context.terms.on, said.heard
+    if day is None or ordered is None or said.context.terms.today or _WEEKDAY not in _rule(heard, day):
+        return None
+    meant = ordered + timedelta(days=day.value.start.weekday() - ordered.weekday())
+    if meant == day.value.start or meant - day.value.start < timedelta() or abs(meant - ordered) >= _WEEK:
+        return None
+    there = DateValue(meant, meant)
+    if _denied(heard, day.evidence, ordered.weekday()):
+        return replace(found, slots=replace(found.slots, date=replace(day, value=there, readings=())))
+    both = replace(day, readings=(there,))
+    return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
+
+
+def _rule(heard: Annotation, day: Slot[DateValue]) -> str:
+    spans = (span for span in heard.spans if span.kind is SpanKind.DATE and span.start == day.evidence.start)
+    return next((str(span.rule) for span in spans if span.ambiguity is None or "past" in span.ambiguity.value), "")
+
+
+def _denied(heard: Annotation, day: Evidence, weekday: int) -> bool:
+    """Whether the order's own weekday is named before the other one: 金曜じゃなくて木曜."""
+    return any(
+        span.kind is SpanKind.DATE
+        and span.end <= day.start
+        and isinstance(span.value, DateValue)
+        and span.value.start.weekday() == weekday
+        for span in heard.spans
+    )
+
+
+def _falling_due(said: Said, found: Understood) -> Understood | None:
+    """The day on which the bill that is paid falls due, where it is called just that."""
+    rules, context = said.rules.cues, said.context
+    paid = found.slots.bill.value if found.slots.bill is not None else context.terms.bill
+    if paid is None and found.intent is Intent.BILL_PAYMENT:
+        paid = context.recent_bill  # じゃあ期日に払って
+    due = next((bill.due_on for bill in context.bills if bill.id == paid), None)
+    named = [
+        each
+        for each in found.unresolved
+        if each.slot is SlotName.DATE or (each.slot is SlotName.PAYEE and each.evidence.surface in rules.due_days)
+    ]
+    if due is None or found.intent not in _PAYING or not named:
+        return None
+    if found.slots.date is not None:
+        return _counted(said, found, named, due)
+    before = [_days_before(rules, each.evidence.surface) for each in named]
+    if None in before or len(set(before)) > 1:
+        return None
+    due -= timedelta(days=before[0] or 0)
+    slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence))
+    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e not in named))
+
+
+def _counted(said: Said, found: Understood, named: list[Mention], due: date) -> Understood | None:
+    """The day so many days before a bill falls due, of which days before today were made: 期日の三日前."""
+    rules, day, due_day = said.rules.cues, found.slots.date, named[0].evidence
+    assert day is not None, "a day was read"
+    between = _MARKS.sub("", said.text[due_day.end : day.evidence.start])
+    days = rules.due_before.get(day.evidence.surface)
+    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {rules.of, ""} or days is None:
+        return None
+    meant = due - timedelta(days=days)
+    slots = replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=()))
+    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
+
+
+def _days_before(rules: CuePhrases, surface: str) -> int | None:
+    """How many days before a bill falls due words say, 0 for the day itself; None where they are about another day."""
+    said = _MARKS.sub("", surface).lower()
+    if rules.spaced:  # "the day before its due date", or "the day before" alone
+        said = _LED.sub("", said).replace("aheadof", "before")
+        count = max((each for each in rules.due_before if said.startswith(each)), key=len, default="")
+        day = said.removeprefix(count)
+    else:
+        count = max((each for each in rules.due_before if said.endswith(each) and said != each), key=len, default="")
+        day = said.removesuffix(count).removesuffix(rules.of) if count else said
+    named = day in rules.due_days or (count and not day)
+    return rules.due_before.get(count, 0) if named else None

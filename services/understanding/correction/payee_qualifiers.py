@@ -1,0 +1,66 @@
+"""Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one".
+
+And who somebody is, right behind the name: "pay priya, my accountant, fifty".
+"""
+
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from schemas.ids import PayeeId
+from schemas.intent import COUNTED, Understood
+from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
+from services.understanding.correction.merging import said_in
+from services.understanding.correction.name_completion import Told
+from services.understanding.correction.said import Said
+
+_MOST: Final = 3
+"""Places that are looked at."""
+
+
+def qualified(said: Said, find: FindPayee, told: Told) -> Understood | None:
+    """The order for the one whom a bank or an account's end tells; None where neither is told of an open name."""
+    match, text, spaced = said.heard.payees, said.text, said.rules.spaced
+    if not spaced or match is None or match.outcome is not MatchOutcome.ASK or not said.context.idle:
+        return None
+    for later in islice(said.rules.patterns.qualified.finditer(text, match.end), _MOST):
+        bank = later["bank"] or later["of_bank"] or later["not_bank"]
+        told_by = f"at {bank}" if bank else str(later["ending"])
+        one = _chosen(match, told_by, find, other=bool(later["other"] or later["not_bank"]))
+        if one is None:
+            continue
+        start, end = later.span()
+        order = said_in(told(text[:start] + " " * (end - start) + text[end:], _named(match, one)), text)
+        if order.intent in COUNTED and order.rule is not None and order.slots.payee is not None:
+            return order
+    return None
+
+
+def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
+    """The order without what else the payee is called beside the name; None where that may be somebody else."""
+    match, text = said.heard.payees, said.text
+    if match is None or match.choice is None or not said.context.idle:
+        return None
+    beside = said.rules.patterns.apposed.match(text, match.end)
+    same = find(beside["name"]) if beside is not None else None
+    if beside is None or same is None or same.choice != match.choice:
+        return None
+    start, end = beside.span()
+    order = said_in(told(text[:start] + " " * (end - start) + text[end:], match), text)
+    return order if order.intent in COUNTED and order.rule is not None and order.whole else None
+
+
+def _chosen(match: PayeeMatch, told_by: str, find: FindPayee, *, other: bool) -> PayeeId | None:
+    """Who of those that may be meant is told, or is left of two where that one is not meant."""
+    open_ = match.candidates[: match.plausible]
+    found = (find(f"{each.display_name} {told_by}") for each in open_)
+    clear = {one.choice for one in found if one is not None and one.outcome is MatchOutcome.CLEAR}
+    there = [each.id for each in open_ if each.id in clear]
+    left = [each.id for each in open_ if each.id not in there] if other and there else there
+    return left[0] if len(left) == 1 and len(clear) == 1 else None
+
+
+def _named(match: PayeeMatch, one: PayeeId) -> PayeeMatch:
+    first = [replace(each, score=1.0) for each in match.candidates if each.id == one]
+    rest = [replace(each, score=0.0) for each in match.candidates if each.id != one]
+    return replace(match, candidates=(*first, *rest), outcome=MatchOutcome.CLEAR, choice=one, plausible=1)

@@ -1,0 +1,76 @@
+"""What the caller's own things are called beside their names: parts of them, and what may be said behind these."""
+
+from collections.abc import Iterator
+from itertools import islice, product
+from re import compile as pattern
+from typing import Final
+
+from services.understanding.fast.ruleset.grammar import Grammar
+
+_MOST, _MOST_WORDS, _MOST_WAYS = 200, 8, 8
+"""Ways that one thing may be called, its words, ways to read its letters, at most: names are the bank's."""
+_LEAST: Final = 2
+"""Characters of a part, in a script without spaces."""
+_LATIN: Final = pattern(r"[a-z]+")
+_SCRIPTS: Final = pattern(r"[a-z]+|[ァ-ヺー]+|[一-鿿々]+")
+_KANJI: Final = pattern(r"[一-鿿々]+")
+
+
+def called_in_part(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str, ...]]:
+    """The units of every part of a name that may stand for it."""
+    words = grammar.units(name).words
+    made = _of_words(grammar, kind, words) if grammar.spaced else _of_characters(grammar, kind, "".join(words))
+    yield from islice((part for part in made if part != words), _MOST)
+
+
+def said_behind(grammar: Grammar, kind: str, phrase: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """A phrase, and that with each of what may be said behind it."""
+    return (phrase + tuple(behind) for behind in ("", *grammar.nouns.behind.get(kind, ())))
+
+
+def _of_words(grammar: Grammar, kind: str, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Every stretch of the words that begins with more than what each thing of the kind is."""
+    size = min(len(words), _MOST_WORDS)
+    stretches = (words[begin:end] for begin in range(size) for end in range(begin + 1, size + 1))
+    return (said for said in stretches if said[0] not in grammar.nouns.generic.get(kind, ()))
+
+
+def _of_characters(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str, ...]]:
+    """The name without what each thing of the kind is called, or just whose it is: 「孫の口座」, for 孫の学費用."""
+    nouns, of = grammar.nouns, grammar.cues.of
+    for base in dict.fromkeys((name, *_bare(nouns.generic.get(kind, ()), name))):
+        for said in _as_they_sound(nouns.sounds, base):
+            yield from said_behind(grammar, kind, tuple(said))
+    if kind == "card":
+        yield from _of_a_card(grammar, name)
+    if of and of in name and kind == "account":
+        whose = name.partition(of)[0]
+        yield from (tuple(whose + behind) for behind in nouns.behind.get(kind, ()) if behind.startswith(of))
+
+
+def _of_a_card(grammar: Grammar, name: str) -> Iterator[tuple[str, ...]]:
+    """A card's name up to where the script changes: 「Visa」; of one in kanji its first word: 「鶴屋のカード」."""
+    nouns, head = grammar.nouns, _SCRIPTS.match(name)
+    part = head.group() if head is not None else ""
+    if len(part) >= _LEAST and name.removeprefix(part) not in ("", *nouns.generic.get("card", ())):
+        for said in _as_they_sound(nouns.sounds, part):
+            yield from said_behind(grammar, "card", tuple(said))
+    if len(part) > _LEAST and _KANJI.fullmatch(part):
+        yield from (tuple(part[:_LEAST] + behind) for behind in nouns.behind.get("card", ()))
+
+
+def _bare(endings: tuple[str, ...], name: str) -> Iterator[str]:
+    """The name without one or more of the endings."""
+    for base in (name.removesuffix(ending) for ending in endings):
+        if base != name and len(base) >= _LEAST:
+            yield base
+            yield from _bare(endings, base)
+
+
+def _as_they_sound(sounds: dict[str, tuple[str, ...]], said: str) -> Iterator[str]:
+    """What is written, and with Latin letters by their names or as the word is said."""
+    yield said
+    run = found.group() if (found := _LATIN.search(said)) else ""
+    letters = product(*(sounds.get(char, ()) for char in run)) if run else ()
+    for way in sounds.get(run) or map("".join, islice(letters, _MOST_WAYS)):
+        yield said.replace(run, way, 1)
