@@ -8,7 +8,9 @@ from schemas.ids import CardId
 from schemas.intent import Intent, Pick, Route, Slot, Slots, Understood
 from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
+from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.fallback.carded import CALLED, CARD, RULE, of_a_card
+from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.vocabulary import vocabulary
 
@@ -18,6 +20,9 @@ _DOES: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
 """Verbs that count where every card is spoken of: 「家族カード以外全部止めて」."""
 _EVERYTHING: Final = "everything"
 _BOTH: Final = 2
+_STOPS: Final = frozenset({"question", "conditional", "reported", "negation", "refusal"})
+_BEHIND: Final = 3
+"""Units from the last card named to the verb, at most: 「の方を止めて」."""
 _NEAR: Final = 6
 """Characters between two cards that are both meant, at most: 「Visaのカードも」."""
 
@@ -98,9 +103,13 @@ def _joined(said: Said, mentions: list[_Mention]) -> bool:
     ends = [(each.start, each.end) for each in mentions]
     places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))  # the デビット of JCBデビット
     gaps = [said.text[one[1] : two[0]] for one, two in pairwise(places)]
-    asks = said.rules.words.asks
     joined = all(len(gap) <= _NEAR and said.rules.patterns.as_well.search(gap) for gap in gaps)
-    return joined and not said.rules.spaced and not said.text.rstrip("。？?").endswith(asks)
+    if not joined or said.rules.spaced or vetoes_met(said.hearing, 0, len(said.units.words)) & _STOPS:
+        return False
+    behind = sum(1 for end in said.units.ends if end <= places[-1][1])
+    verbs = said.hearing.reading.lattice.of(said.rules.named(_DOES), behind, behind + _BEHIND)
+    ordered = ends_in_order(said.hearing, (*_DOES, "please", "onegai", "pleading"))
+    return ordered and (_every(said) or bool(verbs))  # 「クレジットとデビット、どっちか止めて」 is of one
 
 
 def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> Understood | None:

@@ -11,7 +11,7 @@ from deploy.bench.evidence import fit, trials, unseen
 from deploy.bench.qna import AnswerTally, ask, cases_of
 from deploy.bench.retrieval import library_of, measure, recall
 from schemas.answer import Question
-from schemas.ids import EN_US
+from schemas.ids import EN_US, JA_JP
 from services.answering.knowledge import load_passages
 from services.answering.quote import Library, QuotingAnswerer
 from services.answering.retrieve import Retriever
@@ -66,7 +66,7 @@ def test_what_was_not_tuned_on_is_right_or_refused_and_invents_nothing(half: str
 
 @pytest.mark.parametrize("asked", dialogue_rules().questions.values())
 def test_what_is_asked_about_an_order_is_answered(asked: str) -> None:
-    assert Library.load(PASSAGES).answers(Question(asked, EN_US), SystemClock())
+    assert Library.load(PASSAGES).answers(Question(asked, EN_US if asked.isascii() else JA_JP), SystemClock())
 
 
 def test_the_right_passage_is_among_the_first_three() -> None:
