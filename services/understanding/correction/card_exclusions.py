@@ -101,7 +101,7 @@ def _each(said: Said, meant: Understood, cards: list[CardId]) -> Understood:
 def _joined(said: Said, mentions: list[_Mention]) -> bool:
     """Whether each of several is meant: 「VisaとJCB両方止めて」, 「VisaもJCBも止めて」."""
     ends = [(each.start, each.end) for each in mentions]
-    places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))  # the デビット of JCBデビット
+    places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))
     gaps = [said.text[one[1] : two[0]] for one, two in pairwise(places)]
     joined = all(len(gap) <= _NEAR and said.rules.patterns.as_well.search(gap) for gap in gaps)
     if not joined or said.rules.spaced or vetoes_met(said.hearing, 0, len(said.units.words)) & _STOPS:
@@ -109,7 +109,7 @@ def _joined(said: Said, mentions: list[_Mention]) -> bool:
     behind = sum(1 for end in said.units.ends if end <= places[-1][1])
     verbs = said.hearing.reading.lattice.of(said.rules.named(_DOES), behind, behind + _BEHIND)
     ordered = ends_in_order(said.hearing, (*_DOES, "please", "onegai", "pleading"))
-    return ordered and (_every(said) or bool(verbs))  # 「クレジットとデビット、どっちか止めて」 is of one
+    return ordered and (_every(said) or bool(verbs))
 
 
 def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> Understood | None:

@@ -25,7 +25,7 @@ def route_unmatched(hearing: Hearing, vetoes: set[str], *, told: bool) -> tuple[
     guess = next((intent for intent, needed in hearing.grammar.guesses if found.issuperset(needed)), None)
     commanded = told and guess is not None and not vetoes and TROUBLE not in found
     if _REPEATED in vetoes and _pays(hearing):
-        return Route.CLARIFY, None  # 「毎月八万円自動で振り込める？」: an order that can't be
+        return Route.CLARIFY, None  # an order that can't be
     if (asked and not commanded) or vetoes & _ASKED_ABOUT:
         return Route.QNA, Intent.QNA
     return Route.EXTRACT, None if vetoes else guess

@@ -138,10 +138,7 @@ def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
 
 
 def as_source(hearing: Hearing, found: Understood) -> Understood:
-    """An account alone, which else may ask for its balance, said to a read-back is the one that is to pay.
-
-    Likewise one that money would go into, of an order with a payee, which is nobody's then: 「へそくりに」.
-    """
+    """An account alone, which else may ask for its balance, is to pay what is read back; so is 「へそくりに」."""
     account, context, grammar = found.slots.account, hearing.context, hearing.grammar
     into = found.intent is Intent.CORRECT and found.slots == Slots(target=found.slots.target)
     if into and context.terms.names and not grammar.spaced:

@@ -13,7 +13,6 @@ _LEAST: Final = 2
 """Characters of a part, in a script without spaces."""
 _LATIN: Final = pattern(r"[a-z]+")
 _SCRIPTS: Final = pattern(r"[a-z]+|[ァ-ヺー]+|[一-鿿々]+")
-_KANJI: Final = pattern(r"[一-鿿々]+")
 
 
 def called_in_part(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str, ...]]:
@@ -55,7 +54,7 @@ def _of_a_card(grammar: Grammar, name: str) -> Iterator[tuple[str, ...]]:
     if len(part) >= _LEAST and name.removeprefix(part) not in ("", *nouns.generic.get("card", ())):
         for said in _as_they_sound(nouns.sounds, part):
             yield from said_behind(grammar, "card", tuple(said))
-    if len(part) > _LEAST and _KANJI.fullmatch(part):
+    if len(part) > _LEAST and part > "一":
         yield from (tuple(part[:_LEAST] + behind) for behind in nouns.behind.get("card", ()))
 
 

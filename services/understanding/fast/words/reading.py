@@ -108,7 +108,7 @@ def _nobody(match: PayeeMatch | None) -> bool:
 
 
 def _moved(grammar: Grammar, nouns: CallerNouns, words: tuple[str, ...], named: list[list[Edge]]) -> dict[int, int]:
-    """Where money goes from one own account into another, what else the second is a word for means nothing: its end."""
+    """Where an own account begins and ends that money of another goes into, whatever else it is a word for."""
     rules, rows = grammar.cues, () if grammar.spaced else named
     owned = ([(noun, e) for e in row if (noun := nouns.nouns[e.symbol]).kind == "account" and noun.id] for row in rows)
     own = [max(each, key=lambda one: one[1].end) for each in owned if each]
