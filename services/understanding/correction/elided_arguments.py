@@ -20,7 +20,7 @@ _SAVED: Final = ".saved@"
 _BETWEEN: Final = ".between@"
 """In the rule of words that tell neither of two own accounts."""
 _MOST: Final = 3
-"""CuePhrases that are offered."""
+"""Accounts that are offered."""
 _SOONEST: Final = ".soonest"
 """In the rule of words that name a bill by its day alone."""
 _DUE_THEN: Final = ".due_then@"
