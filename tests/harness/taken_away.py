@@ -17,10 +17,10 @@ def mutants(player: ConversationPlayer, text: str) -> Iterator[str]:
     understander = Understander.for_locale(player.locale)
     yield from _surfaces(Normalizer.for_locale(player.locale)._engine, text)
     rules = understander._grammar
-    accounts = rules.accounts
+    cues = rules.cues
     tries = {"grammar": rules.trie, "vetoes": rules.guards, "conjunctions": rules.phrases.conjunctions}
-    tries |= {"behind": accounts.behind, "times": accounts.times, "places": accounts.places}
-    tries |= {"repairs": accounts.repairs, "links": accounts.links, "tails": accounts.tails}
+    tries |= {"behind": cues.behind, "times": cues.times, "places": cues.places}
+    tries |= {"repairs": cues.repairs, "links": cues.links, "tails": cues.tails}
     words = rules.units(text).words
     for name, trie in tries.items():
         yield from _phrases(name, trie, words)

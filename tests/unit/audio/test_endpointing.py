@@ -153,9 +153,9 @@ def test_courtesies(locale: Locale, words: str, expected: bool) -> None:
     ("locale", "words", "wait_ms"),
     [
         (JA_JP, "はい。", 800),
-        (JA_JP, "はいお願いします", 880),
-        (JA_JP, "オッケーです", 880),
-        (JA_JP, "送金して", 880),
+        (JA_JP, "はいお願いします", 860),
+        (JA_JP, "オッケーです", 860),
+        (JA_JP, "送金して", 860),
         (EN_US, "yes", 800),
     ],
 )
