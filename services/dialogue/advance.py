@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import date
-from typing import TypeVar
 
 from schemas.banking import TransferOrder
 from schemas.decision import (
@@ -33,6 +32,7 @@ from services.dialogue.names import (
     reply,
     said_name,
     same_but_for_bank,
+    told_of,
 )
 from services.dialogue.phases import (
     Asking,
@@ -47,8 +47,6 @@ from services.dialogue.phases import (
 )
 from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
-
-_T = TypeVar("_T")
 
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
@@ -147,15 +145,8 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
     return _propose(memory, task, facts)
 
 
-def offered_of(things: tuple[_T, ...]) -> tuple[tuple[_T, ...], int]:
-    """Those that are named in a question, and how many others there are; one more is named as soon as counted."""
-    limit = dialogue_rules().choices
-    offered = things if len(things) <= limit + 1 else things[:limit]
-    return offered, len(things) - len(offered)
-
-
 def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
-    offered, others = offered_of(facts.profile.bills)
+    offered, others = told_of(facts.profile.bills, dialogue_rules().choices)
     if (sender := _sent_by(task, facts)) is not None:
         return advance(memory, replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard=""), facts)
     if not offered:
@@ -277,7 +268,7 @@ def _card(memory: Memory, task: Task, facts: Facts) -> Step:
     open_to = tuple(c for c in open_to if called in c.name.casefold()) or open_to
     chosen = card(facts, task.card) or (open_to[0] if len(open_to) == 1 else None)
     if chosen is None and open_to:
-        offered, others = offered_of(open_to)
+        offered, others = told_of(open_to, dialogue_rules().choices)
         more = (reply("name.other_cards", count=others),) if others else ()
         names: tuple[ReplyParam, ...] = (*(card_name(facts, c) for c in offered), *more)
         said = reply("ask.card_lock" if lock else "ask.card_unlock", cards=names)

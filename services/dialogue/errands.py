@@ -36,6 +36,7 @@ from services.dialogue.names import (
     payee_told_apart,
     reply,
     said_name,
+    told_of,
 )
 from services.dialogue.phases import Task
 from services.dialogue.policy import money, source_of
@@ -94,9 +95,9 @@ def _coming(task: Task, facts: Facts) -> Reply:
             next_ = reply("bill.due", bill=first.name, due=first.due, date=day_name(facts, first.due_on))
             return both(reply("bill.none_then"), next_)
         coming = within
-    told = coming if len(coming) == most + 1 else coming[:most]  # one more is named as soon as counted
+    told, more = told_of(tuple(coming), most)
     rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in told)
-    if (more := len(coming) - len(told)) > 0:
+    if more:
         return reply("bill.list_more", bills=rows, count=more)
     return reply("bill.list", bills=rows)
 

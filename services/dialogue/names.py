@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Iterable
 from datetime import date
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from schemas.banking import Account, Bill, Card
 from schemas.decision import Reply, ReplyParam
@@ -13,12 +13,19 @@ from schemas.payee import Payee
 from services.dialogue.events import Facts
 from services.dialogue.rules import dialogue_rules
 
+_T = TypeVar("_T")
 _VOWELS: Final = dict(zip("アイウエオ", "AIUEO", strict=True))
 
 
 def reply(id_: str, **params: ReplyParam) -> Reply:
     """A reply by its template's id."""
     return Reply(RuleId(id_), params)
+
+
+def told_of(things: tuple[_T, ...], most: int) -> tuple[tuple[_T, ...], int]:
+    """Those that are named, and how many others there are; one more is named as soon as counted."""
+    told = things if len(things) <= most + 1 else things[:most]
+    return told, len(things) - len(told)
 
 
 def both(first: Reply, second: Reply) -> Reply:

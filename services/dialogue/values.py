@@ -6,9 +6,9 @@ from dataclasses import replace
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.dialogue.advance import advance, amount_key, ask, offered_of
+from services.dialogue.advance import advance, amount_key, ask
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
+from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply, told_of
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
@@ -212,7 +212,7 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
 def _with_others(offered: tuple[str, ...], things: tuple[str, ...], task: Task) -> tuple[str, ...]:
     """What was offered, with the others of which only the number was told."""
     narrowed = task.doubts or task.card_heard
-    return things if not narrowed and offered == offered_of(things)[0] else offered
+    return things if not narrowed and offered == told_of(things, dialogue_rules().choices)[0] else offered
 
 
 def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
