@@ -50,9 +50,10 @@ def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...
     cards = {thing.name for kind, things in kinds for thing in things if kind == "card"}
     for kind, things in kinds:
         names = {thing.id: grammar.units(thing.name).words for thing in things}
+        ends = {grammar.units(word).words for word in grammar.nouns.generic.get(kind, ())} if kind == "bill" else None
         for phrases in getattr(grammar.nouns, kind + "s").values():
             spoken = [grammar.units(phrase).words for phrase in phrases]
-            owners = {owner for owner, name in names.items() if any(_is(grammar, kind, name, said) for said in spoken)}
+            owners = {owner for owner, name in names.items() if any(_is(name, said, ends) for said in spoken)}
             for phrase in spoken:  # whose name holds the very word is meant before what is of its kind
                 bearers = {owner for owner, name in names.items() if _within(phrase, name)}
                 for said in said_behind(grammar, kind, phrase):
@@ -79,12 +80,11 @@ def _called(grammar: Grammar, kind: str, things: tuple[_Thing, ...]) -> Iterator
     yield from ((called, thing.id) for thing in things for called in called_in_part(grammar, kind, thing.name))
 
 
-def _is(grammar: Grammar, kind: str, name: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+def _is(name: tuple[str, ...], phrase: tuple[str, ...], ends: set[tuple[str, ...]] | None) -> bool:
     """Whether a name tells that it is what a phrase means; a bill's has to end in it: car insurance is no car."""
-    generic = {grammar.units(word).words for word in grammar.nouns.generic.get(kind, ())}
     size = len(phrase)
     places = (at + size for at in range(len(name) - size + 1) if name[at : at + size] == phrase)
-    return any(kind != "bill" or end == len(name) or name[end:] in generic for end in places)
+    return any(ends is None or end == len(name) or name[end:] in ends for end in places)
 
 
 def _within(phrase: tuple[str, ...], name: tuple[str, ...]) -> bool:
