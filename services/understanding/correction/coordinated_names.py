@@ -20,7 +20,7 @@ Named = tuple[Evidence, list[PayeeId]]
 def in_a_row(said: Said, *, several: bool = False) -> list[Named]:
     """All that is named, by one that none bears nobody; nothing where other words stand between the names.
 
-    Where only `several` are wanted, one name with no unknown words beside it is not looked at.
+    Nor is one name alone looked at where `several` are wanted.
     """
     held = {place.start: (place, ids) for place, ids in Mentions.of_all(said).everyone}
     free = {unit for each in unknown(said.hearing) for unit in _units(said, each)}

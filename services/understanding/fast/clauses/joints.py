@@ -12,13 +12,6 @@ _MARKS: Final = frozenset(",、，;；.。!！—–")
 
 def joint(hearing: Hearing, at: int) -> int | None:
     """Where what is joined at unit `at` begins: after a conjunction, a mark that was written, or a verb at its end."""
-    known = hearing.reading.joints
-    if at not in known:
-        known[at] = _joint(hearing, at)
-    return known[at]
-
-
-def _joint(hearing: Hearing, at: int) -> int | None:
     reading = hearing.reading
     stop, symbols = hearing.grammar.phrases.conjunctions.longest(reading.words, at)
     if symbols and at not in reading.taken:

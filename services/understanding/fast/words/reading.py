@@ -40,8 +40,6 @@ class UtteranceLattice:
     within: frozenset[int]  # units that go on what the one before began
     runs: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
     """The grammar's state sets from a unit on."""
-    joints: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
-    """By a unit, where what is joined there to another command begins."""
     _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
     _longest: dict[int, tuple[Trie, list[tuple[int, list[int]]]]] = field(
         default_factory=dict, repr=False, compare=False
