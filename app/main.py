@@ -85,6 +85,8 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
         app.include_router(demo.router(gateway, gateway.issuer))
         app.mount("/console", StaticFiles(directory=CONSOLE, html=True), name="console")
         app.add_api_route("/", lambda: RedirectResponse("/console/"), include_in_schema=False)
+    for route in app.routes:  # FastAPI makes ready what is first sought: some 15 ms, in which nobody's call goes on
+        route.matches({"type": "websocket", "path": "", "headers": []})
     app.add_api_websocket_route(errors.ANY_PATH, _no_such_call)  # last: whatever is called by another name
     return app
 

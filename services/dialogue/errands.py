@@ -126,9 +126,9 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
 
 def _known_as(merchant: str, facts: Facts) -> str:
     """A merchant as the history names them: a payee where one alone is called so: 大家, "landlord"."""
-    said = merchant.casefold()
-    called = [one for one in facts.payees.values() if said in map(str.casefold, (one.relationship, *one.aliases))]
-    return called[0].name if said and len(called) == 1 else merchant
+    said, book = merchant.casefold(), facts.payees.values() if merchant else ()
+    called = [one for one in book if said in map(str.casefold, (one.relationship, *one.aliases))]
+    return called[0].name if len(called) == 1 else merchant
 
 
 def _paid_to(task: Task, facts: Facts) -> str:

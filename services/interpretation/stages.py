@@ -1,7 +1,7 @@
 """The pure stages: transcript → spans → payees → meaning. No effect, so they may run ahead of a turn's end."""
 
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from functools import lru_cache, partial
 from typing import Final
 
@@ -44,6 +44,8 @@ _ANEW: Final = ".code_anew@"
 """The rule of a number that may be a code, behind words that correct."""
 _IN_A_NAME: Final = "x"
 """What stands for a payee's name where amounts and days are looked for: the Friday of "Pat Friday" is none."""
+_WARM: Final = "send 100 to a, 千円を父に振り込んで"
+"""An order: readers make ready what they need when they are first asked."""
 _KEPT: Final = 32
 """Parts of one utterance whose numbers are remembered while it is interpreted."""
 
@@ -91,11 +93,11 @@ def _corrects(meant: Understood, *, alone: bool) -> bool:
 
 
 def warm_up() -> None:
-    """Load every locale's rules. Raises RulesInvalid."""
+    """Load every locale's rules, and hear an order by them. Raises RulesInvalid."""
+    long_ago = InterpretationContext(Context(), datetime.fromtimestamp(0, UTC))
     for locale in locales():
-        Normalizer.for_locale(locale)
-        Understander.for_locale(locale)
         LearnedReader.of(language(locale))
+        interpret(Transcript(_WARM, locale, ()), long_ago, PayeeIndex.build(()), Stamps(lambda: 0.0))
 
 
 @dataclass(slots=True)

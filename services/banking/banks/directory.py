@@ -50,8 +50,13 @@ class Directory:
     async def payees(self, customer: CustomerId) -> Sequence[Payee]:
         """The customer's payees, at most MAX_PAYEES."""
         wanted = sa.select(t.payees).where(t.payees.c.customer_id == customer).order_by(t.payees.c.id)
-        rows = await self._store.look(lambda connection: connection.execute(wanted.limit(MAX_PAYEES)).all())
-        return [_payee(row) for row in rows]
+
+        def read(
+            connection: sa.Connection,
+        ) -> list[Payee]:  # made where they are read: the event loop has no part in it
+            return [_payee(row) for row in connection.execute(wanted.limit(MAX_PAYEES))]
+
+        return await self._store.look(read)
 
     async def payee_row(self, customer: CustomerId, payee: PayeeId) -> Row:
         """A payee with what only the bank sees (holder, route). Raises NotFound."""

@@ -17,12 +17,15 @@ _SURE: Final = 0.99
 Named = tuple[Evidence, list[PayeeId]]
 
 
-def in_a_row(said: Said) -> list[Named]:
-    """All that is named, by one that none bears nobody; nothing where other words stand between the names."""
+def in_a_row(said: Said, *, several: bool = False) -> list[Named]:
+    """All that is named, by one that none bears nobody; nothing where other words stand between the names.
+
+    Nor is one name alone looked at where `several` are wanted.
+    """
     held = {place.start: (place, ids) for place, ids in Mentions.of_all(said).everyone}
     free = {unit for each in unknown(said.hearing) for unit in _units(said, each)}
     places = sorted(free.union(*(_units(said, place) for place, _ in held.values())))
-    if not places or places[-1] - places[0] > _MOST:
+    if not places or places[-1] - places[0] > _MOST or (several and len(held) == 1 and not free):
         return []
     found, at = list[Named](), places[0]
     while at <= places[-1]:
@@ -41,7 +44,7 @@ def in_a_row(said: Said) -> list[Named]:
 def beside_others(said: Said, found: Understood) -> Understood:
     """The order, or the question who of several in a row is meant; nobody's name there stays unread."""
     payee = found.slots.payee
-    row = in_a_row(said) if payee is not None else []
+    row = in_a_row(said, several=True) if payee is not None else []
     known = list(dict.fromkeys(ids[0] for _, ids in row if ids))
     if payee is None or payee.value not in known:
         return found

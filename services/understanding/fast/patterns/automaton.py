@@ -40,7 +40,7 @@ class Automaton:
         self._symbols = symbols
         self._slots = [""]
         self._follow: list[int] = [0]
-        """What may follow each state; `_within` has the same, counted from the first state of its template."""
+        """What may follow each state, while that is being told; in `_within` from the first of its template on."""
         self._of_symbol: list[int] = [0] * len(symbols)
         self._ranges: list[tuple[int, int]] = []
         self._accept: list[int] = []
@@ -59,21 +59,15 @@ class Automaton:
         for begin, stop in self._ranges:
             for state in range(begin, stop):
                 self._within[state] = self._follow[state] >> begin
+        self._follow = []
         self._read: dict[tuple[int, ...], int] = {}
         self._memo: dict[int, int] = {}
         self._preceding: dict[int, int] = {}
         self._own: dict[tuple[int, tuple[int, ...]], int] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        """Without what `_within` says as well, which is most of it, and without what a use remembers."""
-        return self.__dict__ | {"_follow": [], "_read": {}, "_memo": {}, "_preceding": {}, "_own": {}}
-
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__dict__.update(state)
-        self._follow = [0] * len(self._within)
-        for begin, stop in self._ranges:
-            for place in range(begin, stop):
-                self._follow[place] = self._within[place] << begin
+        """Without what a use remembers."""
+        return self.__dict__ | {"_read": {}, "_memo": {}, "_preceding": {}, "_own": {}}
 
     @property
     def size(self) -> int:
@@ -203,16 +197,18 @@ class Automaton:
     def _follow_of(self, states: int, first: int) -> int:
         made = self._memo.get(states)
         if made is None:
-            made = 0
-            rest = states & ~1
-            while rest:
-                low = rest & -rest
-                made |= self._follow[low.bit_length() - 1]
-                rest ^= low
+            made, rest = 0, states & ~START
+            while rest:  # a template at a time: its own states are a short number
+                begin = self._ranges[self._completed[rest.bit_length() - 1]][0]
+                own, rest, after = rest >> begin, rest & (1 << begin) - 1, 0
+                while own:
+                    after |= self._within[begin + own.bit_length() - 1]
+                    own ^= 1 << own.bit_length() - 1
+                made |= after << begin
             if len(self._memo) >= MAX_MEMO:
                 self._memo.clear()
             self._memo[states] = made
-        return made | first if states & 1 else made
+        return made | first if states & START else made
 
     def _build(self, node: Node) -> _Part:
         match node:

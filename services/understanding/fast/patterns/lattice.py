@@ -64,6 +64,13 @@ class Trie:
         if symbol not in symbols:
             node[None] = (*symbols, symbol)
 
+    def joined(self, other: "Trie", order: Callable[[int], Any]) -> "Trie":
+        """The phrases of both, which the two stay part of; the symbols of a phrase that both have are in `order`."""
+        made = Trie()
+        made._first = _joined(self._first, other._first, order)  # noqa: SLF001 - its own class
+        made._shared = True
+        return made
+
     def steps(self, units: tuple[str, ...], at: int) -> list[Step]:
         """Every phrase that begins at unit `at`."""
         node = self._first.get(units[at])
@@ -169,6 +176,18 @@ def _with_shared_ends(node: _Node, known: dict[tuple[object, ...], _Node]) -> _N
             made[intern(unit)] = _with_shared_ends(after, known)
     symbols = tuple(made.get(None, ()))
     return known.setdefault((symbols, *((unit, id(after)) for unit, after in made.items() if unit is not None)), made)
+
+
+def _joined(node: _Node, other: _Node, order: Callable[[int], Any]) -> _Node:
+    made = node.copy()
+    for unit, after in other.items():
+        if unit not in node:
+            made[unit] = after
+        elif unit is None:
+            made[None] = tuple(sorted(node[None] + after, key=order))
+        else:
+            made[unit] = _joined(node[unit], after, order)
+    return made
 
 
 def _edges(at: int, steps: Iterable[Step]) -> list[Edge]:

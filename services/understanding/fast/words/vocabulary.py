@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from schemas.intent import Context
 from schemas.payee import PayeeMatch
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.own_names import called_in_part, said_behind
+from services.understanding.fast.words.common_nouns import KINDS, Called, CommonNouns, common_nouns
+from services.understanding.fast.words.own_names import called_in_part
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,48 +44,65 @@ class _Thing(NamedTuple):
     name: str
 
 
+_Kinds: TypeAlias = tuple[tuple[str, tuple[_Thing, ...]], ...]
+
+
 @lru_cache(maxsize=256)
-def _compiled(grammar: Grammar, kinds: tuple[tuple[str, tuple[_Thing, ...]], ...]) -> CallerNouns:
-    words: dict[tuple[str, tuple[str, ...]], set[str]] = {}
-    parts: dict[tuple[str, tuple[str, ...]], set[str]] = {}
-    cards = {thing.name for kind, things in kinds for thing in things if kind == "card"}
+def _compiled(grammar: Grammar, kinds: _Kinds) -> CallerNouns:
+    common, own = common_nouns(grammar), dict[Called, int]()
+    words, parts = dict[int, frozenset[str]](), dict[int, frozenset[str]]()
     for kind, things in kinds:
         names = {thing.id: grammar.units(thing.name).words for thing in things}
-        ends = {grammar.units(word).words for word in grammar.nouns.generic.get(kind, ())} if kind == "bill" else None
-        for phrases in getattr(grammar.nouns, kind + "s").values():
-            spoken = [grammar.units(phrase).words for phrase in phrases]
-            owners = {owner for owner, name in names.items() if any(_is(name, said, ends) for said in spoken)}
-            for phrase in spoken:  # whose name holds the very word is meant before what is of its kind
-                bearers = {owner for owner, name in names.items() if _within(phrase, name)}
-                for said in said_behind(grammar, kind, phrase):
-                    words.setdefault((kind, said), set()).update(bearers or owners)
-        for brand in grammar.nouns.brands if kind == "bill" else ():  # a company's name never means another company
-            spoken_brand = grammar.units(brand).words
-            words[kind, spoken_brand] = {owner for owner, name in names.items() if _within(spoken_brand, name)}
-        for called, owner in _called(grammar, kind, things):
-            parts.setdefault((kind, called), set()).add(owner)
-        for called, owner in _called(grammar, "card", tuple(t for t in things if kind == "bill" and t.name in cards)):
-            parts.setdefault((kind, called), set()).add(owner)
-        words |= {(kind, name): {owner} for owner, name in names.items() if name}
-    parts = {key: owners for key, owners in parts.items() if not words.get(key)}
-    trie = Trie()
-    nouns: list[Noun] = []
-    for (kind, phrase), ids in (words | parts).items():
-        trie.add(phrase, len(nouns))
-        nouns.append(Noun(kind, next(iter(ids)) if len(ids) == 1 else None, len(ids), in_part=(kind, phrase) in parts))
+        words |= common.owners(kind, names)
+        for owner, name in names.items():
+            if name:
+                words[_number(common, own, (kind, name))] = frozenset((owner,))
+    first_part = len(common.numbers) + len(own)
+    for called, owners in _in_part(grammar, kinds):
+        if (part := _number(common, own, called)) not in words:
+            parts[part] = parts[part] | owners if part in parts else owners
+    nouns, trie = [*_nobodys(grammar), *(Noun(kind, None) for kind, _ in own)], Trie()
+    _assign(nouns, words, in_part=False)
+    _assign(nouns, parts, in_part=True)
+    for (_, phrase), number in own.items():
+        trie.add(phrase, number)
+    trie = common.trie.joined(trie, lambda number: (number >= first_part, KINDS.index(nouns[number].kind)))
     units = frozenset(unit for _, things in kinds for thing in things for unit in grammar.units(thing.name).words)
     return CallerNouns(trie, tuple(nouns), units)
 
 
-def _called(grammar: Grammar, kind: str, things: tuple[_Thing, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    yield from ((called, thing.id) for thing in things for called in called_in_part(grammar, kind, thing.name))
+def _number(common: CommonNouns, own: dict[Called, int], called: Called) -> int:
+    """What a phrase is read as: of what only this caller's things are called, the next number that is free."""
+    known = common.numbers.get(called)
+    return own.setdefault(called, len(common.numbers) + len(own)) if known is None else known
 
 
-def _is(name: tuple[str, ...], phrase: tuple[str, ...], ends: set[tuple[str, ...]] | None) -> bool:
-    """Whether a name tells that it is what a phrase means; a bill's has to end in it: car insurance is no car."""
-    size = len(phrase)
-    places = (at + size for at in range(len(name) - size + 1) if name[at : at + size] == phrase)
-    return any(ends is None or end == len(name) or name[end:] in ends for end in places)
+def _assign(nouns: list[Noun], owned: dict[int, frozenset[str]], *, in_part: bool) -> None:
+    """Let phrases mean whose they are; many of them mean the same."""
+    made: dict[tuple[str, frozenset[str]], Noun] = {}
+    for number, ids in owned.items():
+        kind = nouns[number].kind
+        if (noun := made.get((kind, ids))) is None:
+            only = next(iter(ids)) if len(ids) == 1 else None
+            noun = made[kind, ids] = Noun(kind, only, len(ids), in_part)
+        nouns[number] = noun
+
+
+@lru_cache(maxsize=8)
+def _nobodys(grammar: Grammar) -> tuple[Noun, ...]:
+    """What the rules' phrases mean where none of them is anything of the caller's."""
+    return tuple(Noun(kind, None) for kind, _ in common_nouns(grammar).numbers)
+
+
+def _in_part(grammar: Grammar, kinds: _Kinds) -> Iterator[tuple[Called, frozenset[str]]]:
+    """What else than by its name a thing is called, and whose that is; a card's bill is called as the card is."""
+    cards = {thing.name for kind, things in kinds for thing in things if kind == "card"}
+    for kind, things in kinds:
+        for thing in things:
+            owners = frozenset((thing.id,))
+            for like in (kind, "card") if kind == "bill" and thing.name in cards else (kind,):
+                for called in called_in_part(grammar, like, thing.name):
+                    yield (kind, called), owners
 
 
 def _within(phrase: tuple[str, ...], name: tuple[str, ...]) -> bool:
