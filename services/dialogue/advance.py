@@ -245,18 +245,9 @@ def _propose(memory: Memory, task: Task, facts: Facts) -> Step:
 
 def _problem(memory: Memory, task: Task, found: Problem) -> Step:
     """Say what is wrong, and ask for the slot that would mend it."""
-    match found.slot:
-        case None:
-            return done(memory, Refuse(found.reply))
-        case SlotName.AMOUNT:
-            task = replace(task, amounts=(), portion="")
-        case SlotName.DATE:
-            task = replace(task, on=None)
-        case SlotName.TARGET:
-            task = replace(task, target=None)
-        case SlotName.PAYEE:
-            task = replace(task, payee=None)
-    return ask(memory, Asking(task, found.slot), found.reply)
+    if found.slot is None:
+        return done(memory, Refuse(found.reply))
+    return ask(memory, Asking(task.without(found.slot), found.slot), found.reply)
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

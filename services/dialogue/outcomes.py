@@ -145,7 +145,7 @@ def _order_failed(memory: Memory, task: Task, code: str, said: Reply, facts: Fac
     """Ask for another amount or read back anew, where that may mend it."""
     rules, memory = dialogue_rules(), replace(memory, ordered=None)
     if code in rules.reask_amount:
-        question = Asking(replace(task, amounts=(), portion=""), SlotName.AMOUNT)
+        question = Asking(task.without(SlotName.AMOUNT), SlotName.AMOUNT)
         return ask(memory, question, both(said, reply("ask.amount")))
     if code in rules.read_again:
         return advance(memory.first(said), task, facts)

@@ -53,6 +53,26 @@ class Task:
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
 
+    def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
+        """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""
+        return replace(self, payee=payee, payee_candidates=among, payee_heard=heard, target=None)
+
+    def without(self, slot: SlotName) -> "Task":
+        """With nothing of what an order has in this slot, so that it is asked for."""
+        match slot:
+            case SlotName.AMOUNT:
+                return replace(self, amounts=(), portion="")
+            case SlotName.PAYEE:
+                return self.paying(None)
+            case SlotName.DATE:
+                return replace(self, on=None, date_heard="")
+            case SlotName.SOURCE:
+                return replace(self, source=None)
+            case SlotName.TARGET:
+                return replace(self, target=None)
+            case _:
+                return self
+
 
 class ActionOutcome(StrEnum):
     """What was done, as callers mind it; after each, something else can still be done."""

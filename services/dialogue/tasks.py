@@ -16,13 +16,6 @@ BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 DAYS: Final = "days"
 """Before the number of days, with its sign, by which an order's day is to be changed."""
-_CLEARED: dict[SlotName, dict[str, object]] = {
-    SlotName.AMOUNT: {"amounts": (), "portion": ""},
-    SlotName.PAYEE: {"payee": None, "payee_candidates": (), "payee_heard": "", "target": None},
-    SlotName.DATE: {"on": None, "date_heard": ""},
-    SlotName.SOURCE: {"source": None},
-    SlotName.TARGET: {"target": None},
-}
 
 
 def task_of(understood: Understood, limit: int) -> Task:
@@ -56,7 +49,7 @@ def task_for(order: TransferOrder) -> Task:
 def merged(task: Task, understood: Understood, limit: int) -> Task:
     """The task with everything newly said put in; the last word wins."""
     for name in understood.rejected:
-        task = replace(task, **_CLEARED.get(name, {}))  # type: ignore[arg-type]  # keys are Task's own fields
+        task = task.without(name)
     task = _amounts(task, understood.slots)
     task = _places(task, understood.slots)
     task = _payee(task, understood, limit)
@@ -129,7 +122,7 @@ def _places(task: Task, slots: Slots) -> Task:
     if slots.source is not None:
         task = replace(task, source=slots.source.value, account_heard="")
     if slots.target is not None:
-        task = replace(task, target=slots.target.value, payee=None, payee_candidates=(), payee_heard="")
+        task = replace(task.paying(None), target=slots.target.value)
     if slots.account is not None:
         several = (slots.account.value, *slots.account.readings) if slots.account.readings else ()
         task = replace(task, account=slots.account.value, accounts=several)
@@ -194,10 +187,9 @@ def _payee(task: Task, understood: Understood, limit: int) -> Task:
     named = understood.slots.payee
     if named is not None and SlotName.PAYEE in understood.doubted:
         either = tuple(dict.fromkeys((named.value, *named.readings)))[:limit]
-        return replace(task, payee=None, payee_candidates=either, payee_heard=named.evidence.surface, target=None)
+        return task.paying(None, either, named.evidence.surface)
     if named is not None:
-        chosen = named.value
-        return replace(task, payee=chosen, payee_candidates=(), payee_heard="", target=None)
+        return task.paying(named.value)
     mention = next((m for m in understood.unresolved if m.slot is SlotName.PAYEE), None)
     if mention is None:
         return task
@@ -205,9 +197,8 @@ def _payee(task: Task, understood: Understood, limit: int) -> Task:
     if task.payee_candidates and (common := tuple(c for c in candidates if c in task.payee_candidates)):
         candidates = common
     if len(candidates) == 1 and task.payee_candidates:
-        return replace(task, payee=candidates[0], payee_candidates=(), payee_heard="", target=None)
-    heard = mention.evidence.surface
-    return replace(task, payee=None, payee_candidates=candidates, payee_heard=heard, target=None)
+        return task.paying(candidates[0])
+    return task.paying(None, candidates, mention.evidence.surface)
 
 
 def plausible(match: PayeeMatch | None, limit: int) -> tuple[PayeeId, ...]:
@@ -215,11 +206,6 @@ def plausible(match: PayeeMatch | None, limit: int) -> tuple[PayeeId, ...]:
     if match is None or match.outcome is MatchOutcome.NOBODY:
         return ()
     return tuple(c.id for c in match.candidates[: min(limit, max(1, match.plausible))])
-
-
-def chosen_payee(task: Task, payee: PayeeId) -> Task:
-    """The task with one of the offered payees taken."""
-    return replace(task, payee=payee, payee_candidates=(), payee_heard="", target=None)
 
 
 def is_money(task: Task | None) -> bool:
