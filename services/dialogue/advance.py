@@ -45,7 +45,7 @@ from services.dialogue.phases import (
     Task,
     Unlocking,
 )
-from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
+from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
 
 
@@ -115,8 +115,7 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
 
 
 def _which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
-    source = source_of(task, facts)
-    currency = source.balance.currency if source is not None else facts.profile.accounts[0].balance.currency
+    currency = currency_of(source_of(task, facts), facts)
     values = task.amounts[: dialogue_rules().choices]
     spoken: tuple[ReplyParam, ...] = tuple(money(value, currency, facts) for value in values)
     question = Asking(task, SlotName.AMOUNT, tuple(map(amount_key, values)))
