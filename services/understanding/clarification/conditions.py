@@ -10,7 +10,8 @@ from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Topic, Understood
-from services.understanding.clarification.retractions import MAX_CUTS, VERBS
+from services.understanding.clarification.retractions import VERBS
+from services.understanding.correction.editing_terms import MAX_CUTS
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.grammar import ALLOWED
 

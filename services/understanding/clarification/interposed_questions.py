@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from schemas.ids import AccountId, BillId
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
-from services.understanding.correction.editing_terms import Cut, announced_cuts
+from services.understanding.correction.editing_terms import MAX_CUTS, Cut, announced_cuts
 from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _MOST: Final = 3
 """Units of a word that joins two commands, at most."""
 _ASKING: Final = frozenset({"question", "how", "whether"})

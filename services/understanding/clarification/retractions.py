@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, Intent, Route, Understood
-from services.understanding.correction.editing_terms import PAUSES, announced_cuts
+from services.understanding.correction.editing_terms import MAX_CUTS, PAUSES, announced_cuts
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar
@@ -20,8 +20,6 @@ VERBS: Final = (*SENDING, "pay", "puts")
 _OPEN: Final = frozenset({None, Intent.QNA})
 _LEAST: Final = 2
 """Words of a condition, at least."""
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _ASKS: Final = ("?", "？")
 _ASKING: Final = frozenset({"question", "recurring"})
 _HARMLESS: Final = frozenset({"past", "negation"})

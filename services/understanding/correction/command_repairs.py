@@ -9,15 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Understood
-from services.understanding.correction.editing_terms import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts
+from services.understanding.correction.editing_terms import (
+    MAX_CUTS,
+    PAUSES,
+    Cut,
+    announced_cuts,
+    cuts_behind,
+    faltering_cuts,
+)
 from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.vocabulary import vocabulary
 
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _DONE: Final = READING | CARDS
 """What is about a thing, and moves no money."""
 _WANTED: Final = _DONE | MONEY_MOVING

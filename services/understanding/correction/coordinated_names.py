@@ -49,7 +49,7 @@ def beside_others(said: Said, found: Understood) -> Understood:
         joined = said.rules.cues.joined
         unread = [place for place, ids in row if not ids and said.text.endswith(joined, 0, place.start)]
         return replace(found, unread=(*found.unread, *unread))
-    asked = replace(found, route=Route.FAST, rule=said.rules.cues.rule("doubled"))
+    asked = replace(found, route=Route.FAST, rule=said.rules.cues.rule("in_a_row"))
     if len(known) > _ASKED or any(len(ids) > 1 for _, ids in row):
         missing = (*found.missing, SlotName.PAYEE)
         return replace(asked, slots=replace(found.slots, payee=None), missing=missing, payees=None)
@@ -63,7 +63,7 @@ def _units(said: Said, place: Evidence) -> range:
 
 def _place(said: Said, at: int, size: int) -> Evidence:
     starts, ends = said.units.starts, said.units.ends
-    return said.heard.evidence(starts[at], ends[at + size - 1], said.rules.cues.rule("apiece"))
+    return said.heard.evidence(starts[at], ends[at + size - 1], said.rules.cues.rule("in_a_row"))
 
 
 def _at(said: Said, at: int) -> Named | None:

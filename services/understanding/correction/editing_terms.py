@@ -13,6 +13,8 @@ from services.understanding.fast.ruleset.cue_phrases import ANEW, DENIAL, DENIED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 PAUSES: Final = re.compile(OUTSIDE_NUMBERS + "[,、，;；。.]\\s*")
+MAX_CUTS: Final = 3
+"""Places of one kind at which a reader cuts an utterance, at most."""
 NEAR: Final = 3
 """Units of a word behind which nothing is announced, at most."""
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
