@@ -47,6 +47,7 @@ from services.dialogue.phases import (
 )
 from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import without
 
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
@@ -246,7 +247,7 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
     """Say what is wrong, and ask for the slot that would mend it."""
     if found.slot is None:
         return done(memory, Refuse(found.reply))
-    return ask(memory, Asking(task.without(found.slot), found.slot), found.reply)
+    return ask(memory, Asking(without(task, found.slot), found.slot), found.reply)
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -57,22 +57,6 @@ class Task:
         """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""
         return replace(self, payee=payee, payee_candidates=among, payee_heard=heard, target=None)
 
-    def without(self, slot: SlotName) -> "Task":
-        """With nothing of what an order has in this slot, so that it is asked for."""
-        match slot:
-            case SlotName.AMOUNT:
-                return replace(self, amounts=(), portion="")
-            case SlotName.PAYEE:
-                return self.paying(None)
-            case SlotName.DATE:
-                return replace(self, on=None, date_heard="")
-            case SlotName.SOURCE:
-                return replace(self, source=None)
-            case SlotName.TARGET:
-                return replace(self, target=None)
-            case _:
-                return self
-
 
 class ActionOutcome(StrEnum):
     """What was done, as callers mind it; after each, something else can still be done."""
@@ -231,9 +215,7 @@ class Memory:
     last: Reply | None = None
     preface: tuple[Reply, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    recent: Task | None = (
-        None  # the last command: "and my savings?" asks it again, "pay that" pays the bill asked about
-    )
+    recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
     misses: int = 0
     patience: int = 0  # silences still to be borne: the caller asked for a moment

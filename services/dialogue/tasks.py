@@ -49,7 +49,7 @@ def task_for(order: TransferOrder) -> Task:
 def merged(task: Task, understood: Understood, limit: int) -> Task:
     """The task with everything newly said put in; the last word wins."""
     for name in understood.rejected:
-        task = task.without(name)
+        task = without(task, name)
     task = _amounts(task, understood.slots)
     task = _places(task, understood.slots)
     task = _payee(task, understood, limit)
@@ -174,6 +174,23 @@ def settled(task: Task, slot: SlotName) -> Task:
 
 def _key(value: object) -> str:
     return value.start.isoformat() if isinstance(value, DateValue) else str(value)
+
+
+def without(task: Task, slot: SlotName) -> Task:
+    """The task with nothing of what an order has in this slot, so that it is asked for."""
+    match slot:
+        case SlotName.AMOUNT:
+            return replace(task, amounts=(), portion="")
+        case SlotName.PAYEE:
+            return task.paying(None)
+        case SlotName.DATE:
+            return replace(task, on=None, date_heard="")
+        case SlotName.SOURCE:
+            return replace(task, source=None)
+        case SlotName.TARGET:
+            return replace(task, target=None)
+        case _:
+            return task
 
 
 def taken(task: Task, slot: SlotName, key: str) -> Task:

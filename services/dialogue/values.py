@@ -106,7 +106,7 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
         task = replace(task, on=facts.today)
     if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
-        task = replace(task, bill=None).without(SlotName.AMOUNT)  # "not that one": which bill is asked
+        task = replace(task, bill=None, amounts=(), portion="")  # "not that one": which bill is asked
     changed = merged(task, heard, dialogue_rules().choices)
     if changed == task and not heard.rejected:
         return _as_it_is(state, task, heard, facts)
@@ -203,7 +203,7 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     """As much to each of those who were offered, or each of the bills, one after the other."""
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
-    task = merged(task, heard, dialogue_rules().choices).without(SlotName.PAYEE)
+    task = merged(task, heard, dialogue_rules().choices).paying(None)
     every = _with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
     first, *rest = (_with(task, state.asked, each, facts) for each in every)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
