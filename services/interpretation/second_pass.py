@@ -16,7 +16,6 @@ from services.understanding.clarification.billers import (
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
 from services.understanding.clarification.conditions import hanging
-from services.understanding.clarification.coordinated_payees import listed
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import side_by_side
@@ -38,6 +37,7 @@ from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order
 from services.understanding.correction.card_exclusions import spared
 from services.understanding.correction.command_repairs import superseded
+from services.understanding.correction.coordinated_names import listed
 from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone

@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.ids import PayeeId
-from schemas.intent import Evidence, Route, SlotName, Understood
+from schemas.intent import Evidence, Intent, Route, SlotName, Understood
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.left import unknown
@@ -55,6 +55,13 @@ def beside_others(said: Said, found: Understood) -> Understood:
         return replace(asked, slots=replace(found.slots, payee=None), missing=missing, payees=None)
     slots = replace(found.slots, payee=replace(payee, value=known[0], readings=tuple(known[1:])))
     return replace(asked, slots=slots, doubted=(SlotName.PAYEE,))
+
+
+def listed(said: Said, found: Understood) -> Understood | None:
+    """The order for one of all that are named beside its payee; None where nobody is."""
+    open_ = found.intent is Intent.TRANSFER_MONEY and said.context.idle and not (found.then or found.doubted)
+    asked = beside_others(said, found) if open_ and said.rules.spaced else found
+    return asked if asked.doubted or asked.slots.payee is not found.slots.payee else None
 
 
 def _units(said: Said, place: Evidence) -> range:
