@@ -40,7 +40,7 @@ LOOKED_AT: Final = 4_000
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
 _MOST_FIGURES: Final = 4
-_ANEW: Final = ".code_anew@"
+_ANEW: Final = "acts.code_anew"
 """The rule of a number that may be a code, behind words that correct."""
 _IN_A_NAME: Final = "x"
 """What stands for a payee's name where amounts and days are looked for: the Friday of "Pat Friday" is none."""
@@ -70,7 +70,7 @@ def interpret(
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     code = understood.slots.digits
     unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
-    anew = code is not None and len(code.value) < _MOST_FIGURES and _ANEW in (understood.rule or "")
+    anew = code is not None and len(code.value) < _MOST_FIGURES and understood.by(_ANEW)
     if context.asked.code and (unread or anew):
         no_code = replace(context, asked=replace(context.asked, code=False))
         plainly = interpret(transcript, no_code, payees, Stamps(stamps.tick))  # the stage ends where all of it does
@@ -85,7 +85,7 @@ def interpret(
 def _corrects(meant: Understood, *, alone: bool) -> bool:
     """Whether what is no code corrects the amount: "make it 900 instead"; one of more figures is rather a code."""
     amount = meant.slots.amount if meant.intent is Intent.CORRECT else None
-    if alone and (meant.rule is None or ".bare@" in meant.rule or "told@" in meant.rule):
+    if alone and (meant.rule is None or meant.by("correct.bare", "acts.told", "intents.told")):
         return False  # a part of a code
     return amount is not None and sum(map(str.isdigit, amount.evidence.surface)) <= _MOST_FIGURES
 

@@ -25,10 +25,16 @@ _MOST_PARTS: Final = 6
 _GOING_ON: Final = str.maketrans("ただ", "てで")
 """What was done, as what is to be."""
 _PRONOUN: Final = "pronoun"
-_OF_IT: Final = ".that_asked"
-"""In the rules of what is ordered of the bill that was asked about."""
-_OF_THAT: Final = ".of_that@"
-"""In that of what is ordered of an account's money."""
+_OF_IT: Final = (
+    "bill_payment.that_asked",
+    "bill_payment.that_asked_amount",
+    "bill_payment.that_asked_minimum",
+    "bill_payment.that_asked_half",
+    "bill_payment.that_asked_full",
+)
+"""The rules of what is ordered of the bill that was asked about."""
+_OF_THAT: Final = ("bill_payment.of_that", "transfer_money.of_that")
+"""Those of what is ordered of an account's money."""
 _OPEN: Final = MONEY_MOVING | READING | {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
 """What an utterance may have been taken for that holds an order and a question."""
 
@@ -152,7 +158,7 @@ def then_paid(said: Said, found: Understood) -> Understood | None:
     its, name = (_OF_IT, "bill") if slots.bill is not None else (_OF_THAT, "source")
     for at in joins[:MAX_CUTS]:
         order = said.look(units.starts[at], len(said.text), behind)
-        of_it = getattr(order.slots, name) is None and its in (order.rule or "") and order.intent in MONEY_MOVING
+        of_it = getattr(order.slots, name) is None and order.by(*its) and order.intent in MONEY_MOVING
         if of_it and order.route is Route.FAST and not order.then:
             return replace(found, then=replace(order, slots=replace(order.slots, **{name: about})))
     return None

@@ -48,7 +48,7 @@ def unsettled(said: Said, found: Understood) -> Understood | None:
 
 def _not_meant(said: Said, found: Understood) -> Understood | None:
     """The offer of what was meant once, or is said not to be wanted."""
-    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
+    vetoes = found.stopped
     if not vetoes or found.route is not Route.QNA:
         return None
     intent = _ordered(said) if not vetoes - _HARMLESS else None

@@ -72,7 +72,7 @@ def on_condition(said: Said, found: Understood) -> Understood | None:
     """That an order hangs on a condition, where nobody read the words that end in it: 「連絡が来たら三万円送って」."""
     if (hangs := _hanging(said, found)) is not None:
         return hangs
-    rules, heard, vetoes = said.rules, said.heard, {veto.partition(".")[2] for veto in found.vetoes}
+    rules, heard, vetoes = said.rules, said.heard, found.stopped
     unread = said.context.idle and found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
     if rules.spaced or not unread or "conditional" not in vetoes or vetoes & _ASKED:
         return None
