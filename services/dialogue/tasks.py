@@ -1,6 +1,5 @@
 """From what was understood to a task, and from a task and later words to a corrected one."""
 
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
@@ -228,8 +227,3 @@ def plausible(match: PayeeMatch | None, limit: int) -> tuple[PayeeId, ...]:
 def is_money(task: Task | None) -> bool:
     """Whether completing the task would move money."""
     return task is not None and task.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}
-
-
-def named(heard: Understood, rules: Collection[str]) -> bool:
-    """Whether a template of these names took the words."""
-    return heard.rule is not None and heard.rule.partition("@")[0] in rules

@@ -13,7 +13,7 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, merged, named, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, merged, taken
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -31,7 +31,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
-    if named(heard, dialogue_rules().of_all):
+    if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard)
     step = _of_one_that_waits(state, task, heard, facts) or _told_by_another(state, task, heard, facts)
     return step or _changed(state, task, heard, facts)
@@ -130,7 +130,7 @@ def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts:
     if portion in BY_HOW_MUCH and task.intent is Intent.TRANSFER_MONEY and not task.amounts:
         return and_again(state, "problem.exact", facts)
     had = facts.payees.get(task.payee) if task.payee is not None else None
-    if had is None or not named(heard, dialogue_rules().other_named):
+    if had is None or not heard.by(*dialogue_rules().other_named):
         return None
     names, meant = (
         {*had.name.casefold().split()},
