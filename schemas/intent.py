@@ -252,6 +252,11 @@ class Understood:
         """Whether a rule has read all of it, and it may be done as it is."""
         return self.rule is not None and self.route is Route.FAST and self.whole
 
+    @property
+    def moves(self) -> bool:
+        """Whether it is surely an order that moves money."""
+        return self.intent in MONEY_MOVING and self.route is Route.FAST
+
     def by(self, *rules: str) -> bool:
         """Whether one of these rules took the words; see `is_rule`."""
         return is_rule(self.rule, *rules)

@@ -91,7 +91,7 @@ def on_condition(said: Said, found: Understood) -> Understood | None:
 
 def _asked_about(said: Said, found: Understood) -> Understood | None:
     """The order, with that it hangs on words of it which are asked about: 「給料が入ったら妹に三万円送って」."""
-    order = said.context.idle and found.intent in MONEY_MOVING and found.route is Route.FAST
+    order = said.context.idle and found.moves
     if said.rules.spaced or not order or found.slots.topic is not None:
         return None
     days = [m.evidence for m in found.unresolved if m.slot is SlotName.DATE]
@@ -106,7 +106,7 @@ def _ordered(said: Said, at: int) -> tuple[int, Understood] | None:
     """What is ordered behind the condition at a unit, and from which unit on."""
     for verb in islice(_verbs(said, at), MAX_CUTS):
         order = said.look(said.units.starts[verb], len(said.text), said.context)
-        if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
+        if order.moves and order.then is None:
             return verb, order
     return None
 

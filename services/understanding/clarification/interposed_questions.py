@@ -93,7 +93,7 @@ def asked_besides(said: Said, found: Understood) -> Understood | None:
         if not _only_asks(said, start):
             continue
         order, asked = said.look(0, end, context), said.look(units.starts[start], len(said.text), context)
-        sure = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        sure = order.moves and order.rule is not None
         told = order.slots != Slots() and not (order.then or order.unread)
         if sure and told and asked.route is Route.QNA and asked.payees is None and asked.then is None:
             return replace(found, then=order)
@@ -108,7 +108,7 @@ def asked_after(said: Said, found: Understood) -> Understood | None:
     for each in said.rules.patterns.done_then.finditer(text):
         verb = each["done"].translate(_GOING_ON)
         order = said_in(said.again(text[: each.start()] + verb), text)
-        plain = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        plain = order.moves and order.rule is not None
         if not plain or not order.whole or order.then is not None or order.slots == Slots():
             continue
         asked = said.look(each.start("asked"), len(text), context)
@@ -171,7 +171,7 @@ def _drawn(said: Said, found: Understood, account: Slot[AccountId]) -> Understoo
         return None
     plain = said_in(said.again(text[: of_it.start("it")].ljust(of_it.end("it")) + text[of_it.end("it") :]), text)
     order, orders = plain.then, [replace(plain, then=None)]
-    while order is not None and order.intent in MONEY_MOVING and order.route is Route.FAST and not order.slots.source:
+    while order is not None and order.moves and not order.slots.source:
         orders.append(replace(order, slots=replace(order.slots, source=account), then=None))
         order = order.then
     whole = order is None and len(orders) > 1 and (plain.intent, plain.slots) == (found.intent, found.slots)

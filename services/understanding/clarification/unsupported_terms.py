@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
@@ -56,7 +56,7 @@ def noted(said: Said, _: Understood) -> Understood | None:
     if not (tail := note or rest) or not said.context.idle or said.context.code:
         return None
     order = said_in(said.again(text[: tail.start()]), text)
-    plain = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+    plain = order.moves and order.rule is not None
     if not plain or not order.whole or order.then is not None or order.slots == Slots():
         return None
     return replace(order, slots=replace(order.slots, topic=_about(Topic.NOTE if note else Topic.SPLIT, said)))
