@@ -23,3 +23,8 @@ JA_JP = Locale("ja-JP")
 def language(locale: Locale) -> str:
     """The language part of a locale: `en` of `en-GB`."""
     return locale.partition("-")[0]
+
+
+def is_rule(rule: RuleId | None, *names: str) -> bool:
+    """Whether it is one of these rules, in whatever language and version: `bill_payment.every`."""
+    return rule is not None and f".{rule.partition('@')[0]}".endswith(tuple(f".{name}" for name in names))

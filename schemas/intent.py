@@ -6,7 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from schemas.banking import Account, Bill, Card
 from schemas.consent import NO_TERMS, Awaited, Consent, Terms
-from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId
+from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId, is_rule
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue, Span
 from schemas.transcript import Transcript
@@ -251,6 +251,20 @@ class Understood:
     def sure(self) -> bool:
         """Whether a rule has read all of it, and it may be done as it is."""
         return self.rule is not None and self.route is Route.FAST and self.whole
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is surely an order that moves money."""
+        return self.intent in MONEY_MOVING and self.route is Route.FAST
+
+    def by(self, *rules: str) -> bool:
+        """Whether one of these rules took the words; see `is_rule`."""
+        return is_rule(self.rule, *rules)
+
+    @property
+    def stopped(self) -> frozenset[str]:
+        """The names of its vetoes: `question`."""
+        return frozenset(veto.partition(".")[2] for veto in self.vetoes)
 
     @property
     def proposed(self) -> bool:

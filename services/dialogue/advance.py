@@ -45,8 +45,9 @@ from services.dialogue.phases import (
     Task,
     Unlocking,
 )
-from services.dialogue.policy import Problem, bill_amount, money, order_of, source_of
+from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import without
 
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
@@ -115,8 +116,7 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
 
 
 def _which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
-    source = source_of(task, facts)
-    currency = source.balance.currency if source is not None else facts.profile.accounts[0].balance.currency
+    currency = currency_of(source_of(task, facts), facts)
     values = task.amounts[: dialogue_rules().choices]
     spoken: tuple[ReplyParam, ...] = tuple(money(value, currency, facts) for value in values)
     question = Asking(task, SlotName.AMOUNT, tuple(map(amount_key, values)))
@@ -245,18 +245,9 @@ def _propose(memory: Memory, task: Task, facts: Facts) -> Step:
 
 def _problem(memory: Memory, task: Task, found: Problem) -> Step:
     """Say what is wrong, and ask for the slot that would mend it."""
-    match found.slot:
-        case None:
-            return done(memory, Refuse(found.reply))
-        case SlotName.AMOUNT:
-            task = replace(task, amounts=(), portion="")
-        case SlotName.DATE:
-            task = replace(task, on=None)
-        case SlotName.TARGET:
-            task = replace(task, target=None)
-        case SlotName.PAYEE:
-            task = replace(task, payee=None)
-    return ask(memory, Asking(task, found.slot), found.reply)
+    if found.slot is None:
+        return done(memory, Refuse(found.reply))
+    return ask(memory, Asking(without(task, found.slot), found.slot), found.reply)
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -16,7 +16,6 @@ from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
 from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import named
 
 _PERSON_HELPS: Final = frozenset({ActionOutcome.MOVED, ActionOutcome.BOOKED, ActionOutcome.PENDING})
 """What nothing in the bank's core takes back: a person may."""
@@ -91,7 +90,7 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
         return state, Answer() if again else Answer(reply=state.memory.outcomes[-1].told)
     if intent is Intent.FAREWELL:
         return state, Answer(reply=reply("say.goodbye"))
-    wrong = named(event.understood, dialogue_rules().gone_wrong)
+    wrong = event.understood.by(*dialogue_rules().gone_wrong)
     corrects = (intent in MONEY_MOVING and _instead(event.text, locale)) or (
         intent is Intent.QNA and _meant(event.text, locale)
     )

@@ -30,7 +30,7 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, merged, named, task_of
+from services.dialogue.tasks import is_money, merged, task_of
 from services.dialogue.terms import only_card
 from services.dialogue.values import every_card
 
@@ -51,7 +51,7 @@ COMMANDS: Final = frozenset(
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     limit = dialogue_rules().choices
-    if named(heard, dialogue_rules().asked_first) and heard.then is not None:
+    if heard.by(*dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
     task = leaning(state, heard)
     if _on_top(state, task, heard):
@@ -69,7 +69,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
         task = merged(waiting, heard, limit)
-        task = replace(task, amounts=amounts) if named(heard, dialogue_rules().again) else task
+        task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = _of_recent(task, state.memory.recent, heard, facts)
     return _then(advance(replace(state.memory, recent=task), task, facts), facts)
@@ -85,26 +85,26 @@ def _then(step: Step, facts: Facts) -> Step:
 def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     rules = dialogue_rules()
-    if recent.intent is task.intent and named(heard, rules.earlier):
+    if recent.intent is task.intent and heard.by(*rules.earlier):
         return replace(recent, further=recent.further + 1)
-    if task.bill is None and named(heard, rules.that_bill):
+    if task.bill is None and heard.by(*rules.that_bill):
         task = replace(task, bill=recent.bill)
-    elif task.source is None and named(heard, rules.of_that):
+    elif task.source is None and heard.by(*rules.of_that):
         task = replace(task, source=recent.account)
-    elif task.target is None and named(heard, rules.to_that):
+    elif task.target is None and heard.by(*rules.to_that):
         task = replace(task, target=recent.account or recent.target)
-    elif task.payee is None and not task.payee_heard and named(heard, rules.to_them):
+    elif task.payee is None and not task.payee_heard and heard.by(*rules.to_them):
         task = replace(task, payee=recent.payee)
-    elif task.account is None and named(heard, rules.of_other):
+    elif task.account is None and heard.by(*rules.of_other):
         task = replace(task, account=_other_than(recent.account, facts))
-    return recent if named(heard, rules.that_history) else task
+    return recent if heard.by(*rules.that_history) else task
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
     """What is asked about a bill or a payee, of those of the order that waits where none is named: 「いつまで」."""
-    if waiting is not None and named(heard, dialogue_rules().to_them):
+    if waiting is not None and heard.by(*dialogue_rules().to_them):
         return replace(task, payee=waiting.payee)
-    its = task.bill is None and named(heard, dialogue_rules().that_bill)
+    its = task.bill is None and heard.by(*dialogue_rules().that_bill)
     return replace(task, bill=waiting.bill) if its and waiting is not None else task
 
 
@@ -116,7 +116,7 @@ def _other_than(account: AccountId | None, facts: Facts) -> AccountId | None:
 
 def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """Ask whether it is meant; of a card that may be one of several, which."""
-    if named(heard, dialogue_rules().which_card) and task.card is None and only_card(facts, locked=False) is None:
+    if heard.by(*dialogue_rules().which_card) and task.card is None and only_card(facts, locked=False) is None:
         return advance(replace(state.memory, recent=task), task, facts)
     if task.intent is Intent.CARD_UNLOCK and not _locked(task, facts):
         return _none_locked(state, task, facts)
@@ -184,7 +184,7 @@ def _on_top(state: DialogueState, said: Task, heard: Understood) -> bool:
 
     Behind a yes that is any order to another payee; one to the same is the order anew.
     """
-    if _read_back(state) and named(heard, dialogue_rules().besides):
+    if _read_back(state) and heard.by(*dialogue_rules().besides):
         return True
     waits = state.task if isinstance(state.phase, SteppingUp) and heard.route is Route.FAST else None
     others = waits is not None and (waits.payee, waits.target, waits.bill) != (said.payee, said.target, said.bill)
@@ -261,6 +261,6 @@ def leaning(state: DialogueState, heard: Understood, before: Task | None = None)
     task = task_of(heard, rules.choices)
     base = state.task if _read_back(state) else state.memory.ordered
     base = before if before is not None and is_money(before) else base
-    if base is None or not named(heard, rules.again):
+    if base is None or not heard.by(*rules.again):
         return task
     return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)

@@ -24,6 +24,7 @@ from schemas.payee import Payee
 from schemas.span import MoneyValue
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
+    account,
     account_name,
     bill,
     both,
@@ -39,7 +40,7 @@ from services.dialogue.names import (
     told_of,
 )
 from services.dialogue.phases import Task
-from services.dialogue.policy import money, source_of
+from services.dialogue.policy import currency_of, money, source_of
 from services.dialogue.rules import dialogue_rules
 
 
@@ -53,8 +54,7 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     name = "" if task.payee is None else said_name(facts, task.payee)
     if len(task.amounts) != 1:
         return reply("offer.transfer_to", payee=name)
-    source = source_of(task, facts)
-    amount = money(task.amounts[0], "" if source is None else source.balance.currency, facts)
+    amount = money(task.amounts[0], currency_of(source_of(task, facts), facts), facts)
     if name:
         return reply("offer.transfer_of_to", amount=amount, payee=name)
     if task.target is not None:
@@ -105,7 +105,7 @@ def _coming(task: Task, facts: Facts) -> Reply:
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
     listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
-    currency = facts.profile.accounts[0].balance.currency if facts.profile.accounts else "USD"
+    currency = currency_of(account(facts, task.account), facts)
 
     def bound(value: MoneyValue | None) -> Money | None:
         return None if value is None else money(value, currency, facts)

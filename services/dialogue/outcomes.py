@@ -54,7 +54,7 @@ from services.dialogue.phases import (
 from services.dialogue.readback import doubted, readback, settled
 from services.dialogue.resume import go_on
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import task_for
+from services.dialogue.tasks import task_for, without
 
 ASIDE: Final = (ReadBalance, ReadTransactions, ReadPayees, LockCard)
 """Actions beside a code that is awaited: what becomes of them is nothing to what waits for it."""
@@ -145,7 +145,7 @@ def _order_failed(memory: Memory, task: Task, code: str, said: Reply, facts: Fac
     """Ask for another amount or read back anew, where that may mend it."""
     rules, memory = dialogue_rules(), replace(memory, ordered=None)
     if code in rules.reask_amount:
-        question = Asking(replace(task, amounts=(), portion=""), SlotName.AMOUNT)
+        question = Asking(without(task, SlotName.AMOUNT), SlotName.AMOUNT)
         return ask(memory, question, both(said, reply("ask.amount")))
     if code in rules.read_again:
         return advance(memory.first(said), task, facts)

@@ -53,6 +53,10 @@ class Task:
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
 
+    def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
+        """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""
+        return replace(self, payee=payee, payee_candidates=among, payee_heard=heard, target=None)
+
 
 class ActionOutcome(StrEnum):
     """What was done, as callers mind it; after each, something else can still be done."""
@@ -211,9 +215,7 @@ class Memory:
     last: Reply | None = None
     preface: tuple[Reply, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
-    recent: Task | None = (
-        None  # the last command: "and my savings?" asks it again, "pay that" pays the bill asked about
-    )
+    recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
     misses: int = 0
     patience: int = 0  # silences still to be borne: the caller asked for a moment

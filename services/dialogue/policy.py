@@ -35,6 +35,12 @@ def money(value: MoneyValue, currency: str, facts: Facts) -> Money:
     return Money(max(-MAX_MINOR, min(MAX_MINOR, minor)), currency)
 
 
+def currency_of(debited: Account | None, facts: Facts) -> str:
+    """The currency of an amount that names none: the account's, else of the caller's first one, else the locale's."""
+    own = (debited, *facts.profile.accounts)
+    return next((each.balance.currency for each in own if each is not None), locale_rules(facts.locale).currency)
+
+
 def source_of(task: Task, facts: Facts) -> Account | None:
     """The account to debit: the one named, else the first in the amount's currency that is not the target."""
     if task.source is not None:

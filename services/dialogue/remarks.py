@@ -12,7 +12,7 @@ from services.dialogue.phases import DialogueState, Offering, Step, Task
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import cancelled, dropped, go_on, refused
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, named, task_of
+from services.dialogue.tasks import is_money, task_of
 from services.dialogue.values import value
 
 _SAID: Final[dict[str, str]] = {
@@ -48,7 +48,7 @@ def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:
 
 def everything_cancelled(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
     """What is at hand and what waits its turn is given up; None where that was not said, or nothing waits."""
-    if not named(heard, dialogue_rules().every_order) or not is_money(state.task):
+    if not heard.by(*dialogue_rules().every_order) or not is_money(state.task):
         return None
     state = state.keeping(replace(state.memory, queue=()))
     sent = state.memory.ordered is not None

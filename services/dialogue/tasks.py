@@ -1,6 +1,5 @@
 """From what was understood to a task, and from a task and later words to a corrected one."""
 
-from collections.abc import Collection
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any, Final
@@ -16,13 +15,6 @@ BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 DAYS: Final = "days"
 """Before the number of days, with its sign, by which an order's day is to be changed."""
-_CLEARED: dict[SlotName, dict[str, object]] = {
-    SlotName.AMOUNT: {"amounts": (), "portion": ""},
-    SlotName.PAYEE: {"payee": None, "payee_candidates": (), "payee_heard": "", "target": None},
-    SlotName.DATE: {"on": None, "date_heard": ""},
-    SlotName.SOURCE: {"source": None},
-    SlotName.TARGET: {"target": None},
-}
 
 
 def task_of(understood: Understood, limit: int) -> Task:
@@ -56,7 +48,7 @@ def task_for(order: TransferOrder) -> Task:
 def merged(task: Task, understood: Understood, limit: int) -> Task:
     """The task with everything newly said put in; the last word wins."""
     for name in understood.rejected:
-        task = replace(task, **_CLEARED.get(name, {}))  # type: ignore[arg-type]  # keys are Task's own fields
+        task = without(task, name)
     task = _amounts(task, understood.slots)
     task = _places(task, understood.slots)
     task = _payee(task, understood, limit)
@@ -129,7 +121,7 @@ def _places(task: Task, slots: Slots) -> Task:
     if slots.source is not None:
         task = replace(task, source=slots.source.value, account_heard="")
     if slots.target is not None:
-        task = replace(task, target=slots.target.value, payee=None, payee_candidates=(), payee_heard="")
+        task = replace(task.paying(None), target=slots.target.value)
     if slots.account is not None:
         several = (slots.account.value, *slots.account.readings) if slots.account.readings else ()
         task = replace(task, account=slots.account.value, accounts=several)
@@ -183,6 +175,23 @@ def _key(value: object) -> str:
     return value.start.isoformat() if isinstance(value, DateValue) else str(value)
 
 
+def without(task: Task, slot: SlotName) -> Task:
+    """The task with nothing of what an order has in this slot, so that it is asked for."""
+    match slot:
+        case SlotName.AMOUNT:
+            return replace(task, amounts=(), portion="")
+        case SlotName.PAYEE:
+            return task.paying(None)
+        case SlotName.DATE:
+            return replace(task, on=None, date_heard="")
+        case SlotName.SOURCE:
+            return replace(task, source=None)
+        case SlotName.TARGET:
+            return replace(task, target=None)
+        case _:
+            return task
+
+
 def taken(task: Task, slot: SlotName, key: str) -> Task:
     """The task with what was offered under `key` taken for a slot that was in doubt."""
     value = date.fromisoformat(key) if slot is SlotName.DATE else key
@@ -194,10 +203,9 @@ def _payee(task: Task, understood: Understood, limit: int) -> Task:
     named = understood.slots.payee
     if named is not None and SlotName.PAYEE in understood.doubted:
         either = tuple(dict.fromkeys((named.value, *named.readings)))[:limit]
-        return replace(task, payee=None, payee_candidates=either, payee_heard=named.evidence.surface, target=None)
+        return task.paying(None, either, named.evidence.surface)
     if named is not None:
-        chosen = named.value
-        return replace(task, payee=chosen, payee_candidates=(), payee_heard="", target=None)
+        return task.paying(named.value)
     mention = next((m for m in understood.unresolved if m.slot is SlotName.PAYEE), None)
     if mention is None:
         return task
@@ -205,9 +213,8 @@ def _payee(task: Task, understood: Understood, limit: int) -> Task:
     if task.payee_candidates and (common := tuple(c for c in candidates if c in task.payee_candidates)):
         candidates = common
     if len(candidates) == 1 and task.payee_candidates:
-        return replace(task, payee=candidates[0], payee_candidates=(), payee_heard="", target=None)
-    heard = mention.evidence.surface
-    return replace(task, payee=None, payee_candidates=candidates, payee_heard=heard, target=None)
+        return task.paying(candidates[0])
+    return task.paying(None, candidates, mention.evidence.surface)
 
 
 def plausible(match: PayeeMatch | None, limit: int) -> tuple[PayeeId, ...]:
@@ -217,16 +224,6 @@ def plausible(match: PayeeMatch | None, limit: int) -> tuple[PayeeId, ...]:
     return tuple(c.id for c in match.candidates[: min(limit, max(1, match.plausible))])
 
 
-def chosen_payee(task: Task, payee: PayeeId) -> Task:
-    """The task with one of the offered payees taken."""
-    return replace(task, payee=payee, payee_candidates=(), payee_heard="", target=None)
-
-
 def is_money(task: Task | None) -> bool:
     """Whether completing the task would move money."""
     return task is not None and task.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}
-
-
-def named(heard: Understood, rules: Collection[str]) -> bool:
-    """Whether a template of these names took the words."""
-    return heard.rule is not None and heard.rule.partition("@")[0] in rules

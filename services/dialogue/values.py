@@ -13,7 +13,7 @@ from services.dialogue.phases import Asking, Confirming, DialogueState, Offering
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, chosen_payee, is_money, merged, named, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, merged, taken
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -31,7 +31,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
-    if named(heard, dialogue_rules().of_all):
+    if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard)
     step = _of_one_that_waits(state, task, heard, facts) or _told_by_another(state, task, heard, facts)
     return step or _changed(state, task, heard, facts)
@@ -130,7 +130,7 @@ def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts:
     if portion in BY_HOW_MUCH and task.intent is Intent.TRANSFER_MONEY and not task.amounts:
         return and_again(state, "problem.exact", facts)
     had = facts.payees.get(task.payee) if task.payee is not None else None
-    if had is None or not named(heard, dialogue_rules().other_named):
+    if had is None or not heard.by(*dialogue_rules().other_named):
         return None
     names, meant = (
         {*had.name.casefold().split()},
@@ -138,7 +138,7 @@ def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts:
     )
     so_called = (p.id for p in facts.payees.values() if names.intersection(p.name.casefold().split()))
     others = [each for each in so_called if each != task.payee and (meant is None or each in meant)]
-    return advance(state.memory, chosen_payee(task, others[0]), facts) if len(others) == 1 else None
+    return advance(state.memory, task.paying(others[0]), facts) if len(others) == 1 else None
 
 
 def _all_changed(state: DialogueState, heard: Understood) -> DialogueState:
@@ -203,7 +203,7 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     """As much to each of those who were offered, or each of the bills, one after the other."""
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
-    task = replace(merged(task, heard, dialogue_rules().choices), payee_candidates=(), payee_heard="")
+    task = merged(task, heard, dialogue_rules().choices).paying(None)
     every = _with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
     first, *rest = (_with(task, state.asked, each, facts) for each in every)
     return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
@@ -245,8 +245,7 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
     if number == Pick.NONE and state.choices and state.asked is SlotName.AMOUNT:
         return advance(state.memory, replace(task, amounts=()), facts)
     if number == Pick.NONE:
-        cleared = replace(task, payee=None, payee_candidates=(), payee_heard="", target=None)
-        return ask(state.memory, Asking(cleared, SlotName.PAYEE), reply("ask.payee"))
+        return ask(state.memory, Asking(task.paying(None), SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
     if number == Pick.PAID_LAST:
         index = _paid_last(choices, facts)
@@ -270,7 +269,7 @@ def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:
     """The task with the choice of this key taken."""
     match asked:
         case SlotName.PAYEE:
-            return chosen_payee(task, PayeeId(key))
+            return task.paying(PayeeId(key))
         case SlotName.AMOUNT:
             return replace(task, amounts=tuple(a for a in task.amounts if amount_key(a) == key)[:1])
         case SlotName() if any(doubt.slot is asked for doubt in task.doubts):

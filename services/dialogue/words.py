@@ -17,7 +17,7 @@ from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
 from services.dialogue.resume import come_back, dropped, going_on, offer_person, to_a_person
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import named, ordered, task_of
+from services.dialogue.tasks import ordered, task_of
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
@@ -54,7 +54,7 @@ def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
 
 def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     """Answer from the documents, with the order that was said beside it, if any; what is not done here is told."""
-    if state.task is None and named(heard, dialogue_rules().not_here):
+    if state.task is None and heard.by(*dialogue_rules().not_here):
         return state, Answer(reply=reply("error.not_allowed"))
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)

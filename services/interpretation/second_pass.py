@@ -15,8 +15,7 @@ from services.understanding.clarification.billers import (
 )
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
-from services.understanding.clarification.conditions import hanging
-from services.understanding.clarification.coordinated_payees import listed
+from services.understanding.clarification.conditions import hanging, on_condition
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import side_by_side
@@ -32,12 +31,13 @@ from services.understanding.clarification.interposed_questions import (
 from services.understanding.clarification.order_sequences import in_turn, of_all
 from services.understanding.clarification.retractions import unsettled
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
-from services.understanding.clarification.unsupported_terms import noted, on_condition, remarked
+from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order
 from services.understanding.correction.card_exclusions import spared
 from services.understanding.correction.command_repairs import superseded
+from services.understanding.correction.coordinated_names import listed
 from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone

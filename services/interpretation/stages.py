@@ -40,7 +40,7 @@ LOOKED_AT: Final = 4_000
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
 _MOST_FIGURES: Final = 4
-_ANEW: Final = ".code_anew@"
+_ANEW: Final = "acts.code_anew"
 """The rule of a number that may be a code, behind words that correct."""
 _IN_A_NAME: Final = "x"
 """What stands for a payee's name where amounts and days are looked for: the Friday of "Pat Friday" is none."""
@@ -72,7 +72,7 @@ def interpret(
     understood = stages.understood(Annotation(transcript, spans, match), context.asked)
     code = understood.slots.digits
     unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
-    anew = code is not None and len(code.value) < _MOST_FIGURES and _ANEW in (understood.rule or "")
+    anew = code is not None and len(code.value) < _MOST_FIGURES and understood.by(_ANEW)
     if context.asked.code and (unread or anew):
         no_code = replace(context, asked=replace(context.asked, code=False))
         plainly = interpret(transcript, no_code, payees, Stamps(stamps.tick))  # the stage ends where all of it does
@@ -87,7 +87,7 @@ def interpret(
 def _corrects(meant: Understood, *, alone: bool) -> bool:
     """Whether what is no code corrects the amount: "make it 900 instead"; one of more figures is rather a code."""
     amount = meant.slots.amount if meant.intent is Intent.CORRECT else None
-    if alone and (meant.rule is None or ".bare@" in meant.rule or "told@" in meant.rule):
+    if alone and (meant.rule is None or meant.by("correct.bare", "acts.told", "intents.told")):
         return False  # a part of a code
     return amount is not None and sum(map(str.isdigit, amount.evidence.surface)) <= _MOST_FIGURES
 
@@ -105,14 +105,25 @@ class _Looks:
     """What looking at parts of one utterance may still cost: nobody's words keep the other callers waiting."""
 
     left: float = LOOKED_AT
+    first: bool = True
 
-    def granted(self, text: str, *, first: bool) -> bool:
-        """Whether there is enough left for `text`, which it takes; the first has all that it needs."""
+    def granted(self, text: str) -> bool:
+        """Whether there is enough left for `text`, which it takes; until something is read, all that it needs."""
         cost = len(text) * (1 + len(text) / _DEARER)
-        if cost > self.left and not first:
+        if cost > self.left and not self.first:
             return False
         self.left -= cost
         return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Words with what is found in them, and all that was made of them: the one object that stands for them."""
+
+    heard: Annotation
+    saids: dict[Context, Said] = field(default_factory=dict)
+    meanings: dict[Context, Understood] = field(default_factory=dict)
+    pieces: dict[tuple[int, str], "_Known"] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +139,7 @@ class _Stages:
     _searched: Searched = field(default_factory=dict)
     _looked_up: dict[str, PayeeMatch | None] = field(default_factory=dict)
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
-    _heard: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], Annotation] = field(default_factory=dict)
-    _pieces: dict[tuple[int, int, str], Annotation] = field(default_factory=dict)
-    _saids: dict[tuple[int, Context], Said] = field(default_factory=dict)
-    _meanings: dict[tuple[int, Context], Understood] = field(default_factory=dict)
+    _words: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], _Known] = field(default_factory=dict)
     _looks: _Looks = field(default_factory=_Looks)
 
     @classmethod
@@ -164,9 +172,10 @@ class _Stages:
 
     def understood(self, heard: Annotation, context: Context) -> Understood:
         """What the words mean; of a command that names two things where one is meant, all that it names."""
-        heard = self._once(heard)
-        said, found = self._said(heard, context), self.mended(heard, context)
-        if (plain := self._uncontracted(said, found)) is not None:
+        known = self._known(heard)
+        heard = known.heard
+        said, found = self._said(known, context), self._mended(known, context)
+        if (plain := self._uncontracted(known, said, found)) is not None:
             return plain
         anyone, naming = self._anyone(heard), partial(self._naming, heard, context)
         meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
@@ -174,18 +183,23 @@ class _Stages:
         meant = meant or looked_again(said, found)
         return two_receivers(said, meant) or another_than(said, meant) or meant
 
-    def _said(self, heard: Annotation, context: Context) -> Said:
+    def _known(self, heard: Annotation) -> _Known:
+        """The object that stands for these words with what is found in them."""
+        return self._words.setdefault((heard.transcript.text, heard.spans, heard.payees), _Known(heard))
+
+    def _said(self, known: _Known, context: Context) -> Said:
         """What was heard, and by what a reader may look at it again: for all of its readers one."""
-        if (known := self._saids.get((id(heard), context))) is not None:
-            return known
+        if context in known.saids:
+            return known.saids[context]
+        heard = known.heard
 
         def named(text: str) -> PayeeMatch | None:
             return self.find(replace(heard.transcript, text=text), heard.spans, ())
 
-        part, again = partial(self._part, heard), partial(self._anew, heard, context)
-        order = partial(self._order, heard, context)
+        part, again = partial(self._part, known), partial(self._anew, known, context)
+        order = partial(self._order, known, context)
         made = Said(heard, context, self.today, part, again, order, named, self._called(heard))
-        return self._saids.setdefault((id(heard), context), made)
+        return known.saids.setdefault(context, made)
 
     def _anyone(self, heard: Annotation) -> FindPayee:
         """Who is meant in a text of its own."""
@@ -194,38 +208,34 @@ class _Stages:
     def _naming(self, heard: Annotation, context: Context, text: str, match: PayeeMatch) -> Understood:
         """What a text means, as long as the utterance, in which that payee is named."""
         transcript = replace(heard.transcript, text=text)
-        return self.mended(self._once(Annotation(transcript, self.normalize(text), match)), context)
+        return self._mended(self._known(Annotation(transcript, self.normalize(text), match)), context)
 
-    def _order(self, heard: Annotation, context: Context, end: int) -> Understood:
+    def _order(self, known: _Known, context: Context, end: int) -> Understood:
         """What the words up to a code point order, or offer."""
-        piece = self._piece(heard, 0, end)
-        found = self.mended(piece, context)
+        piece = self._piece(known, 0, end)
+        found = self._mended(piece, context)
         return offered(self._said(piece, context), found) or found
 
-    def _uncontracted(self, said: Said, found: Understood) -> Understood | None:
+    def _uncontracted(self, known: _Known, said: Said, found: Understood) -> Understood | None:
         """What is not surely understood, with "friday's better" as "friday better"; nobody agrees by it."""
         if found.route is Route.FAST and found.then is None:
             return None
         plain, text = uncontracted(said), said.text
-        meant = self.understood(self._again(said.heard, 0, plain), said.context) if plain != text else None
+        meant = self.understood(self._again(known, 0, plain).heard, said.context) if plain != text else None
         return said_in(meant, text) if meant is not None and meant.consent is None else None
 
-    def mended(self, heard: Annotation, context: Context) -> Understood:
+    def _mended(self, known: _Known, context: Context) -> Understood:
         """What the words mean, with what is corrected in them. The same words are looked at once in each context."""
-        key = id(heard), context
-        if key not in self._meanings:
-            if not self._looks.granted(heard.transcript.text, first=not self._meanings):
+        if context not in known.meanings:
+            if not self._looks.granted(known.heard.transcript.text):
                 return Understood(None)
-            self._meanings[key] = self._mended(heard, context)
-        return self._meanings[key]
+            known.meanings[context] = self._read(known, context)
+            self._looks.first = False
+        return known.meanings[context]
 
-    def _once(self, heard: Annotation) -> Annotation:
-        """What was heard, as the one object that stands for these words with what is found in them."""
-        return self._heard.setdefault((heard.transcript.text, heard.spans, heard.payees), heard)
-
-    def _mended(self, heard: Annotation, context: Context) -> Understood:
-        said = self._said(heard, context)
-        whole = self.understander.understand(heard, context, said.called)
+    def _read(self, known: _Known, context: Context) -> Understood:
+        said = self._said(known, context)
+        whole = self.understander.understand(known.heard, context, said.called)
         found = put_together(said) or smoothed(said, whole) or repaired(said, whole) or besides(said, whole) or whole
         found = either(said, found) or in_part(said, found) or day_in_part(said, found) or found
         return undated(said, found) or found
@@ -241,24 +251,23 @@ class _Stages:
 
         return called
 
-    def _part(self, heard: Annotation, start: int, end: int, inner: Context) -> Understood:
+    def _part(self, known: _Known, start: int, end: int, inner: Context) -> Understood:
         """What a part of an utterance means by itself, its evidence where it stands."""
-        return shifted(self.mended(self._piece(heard, start, end), inner), start)
+        return shifted(self._mended(self._piece(known, start, end), inner), start)
 
-    def _anew(self, heard: Annotation, context: Context, text: str) -> Understood:
+    def _anew(self, known: _Known, context: Context, text: str) -> Understood:
         """What another text means, of which the same is in doubt."""
-        return self.mended(self._again(heard, 0, text), context)
+        return self._mended(self._again(known, 0, text), context)
 
-    def _piece(self, heard: Annotation, start: int, end: int) -> Annotation:
+    def _piece(self, known: _Known, start: int, end: int) -> _Known:
         """A part of an utterance by itself, with what is in doubt about the whole."""
-        return self._again(heard, start, heard.transcript.text[start:end])
+        return self._again(known, start, known.heard.transcript.text[start:end])
 
-    def _again(self, heard: Annotation, start: int, text: str) -> Annotation:
+    def _again(self, known: _Known, start: int, text: str) -> _Known:
         """`text` by itself, which stands from `start` on in an utterance, with what is in doubt about that."""
-        key = id(heard), start, text
-        if key not in self._pieces:
-            self._pieces[key] = self._once(self._alone(heard, start, text))
-        return self._pieces[key]
+        if (start, text) not in known.pieces:
+            known.pieces[start, text] = self._known(self._alone(known.heard, start, text))
+        return known.pieces[start, text]
 
     def _alone(self, heard: Annotation, start: int, text: str) -> Annotation:
         transcript = replace(heard.transcript, text=text)

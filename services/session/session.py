@@ -50,8 +50,8 @@ from services.understanding.extraction.ground import offer_of
 IRREVOCABLE: Final = (LockCard, UnlockCard, SubmitTransfer, VerifyStepUp)
 """Actions that nothing takes back; a hand-off is the decision of that kind."""
 _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY})
-_CALLING: Final = ".calling@"
-"""In the name of the rule of a greeting."""
+_CALLING: Final = "calling"
+"""The rule of a greeting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ class DialogueSession:
     def leads_nowhere(self, interpretation: Interpretation) -> bool:
         """Whether they greet, or are a yes or no to nothing: it is only asked what the caller wants, or what lacks."""
         understood = interpretation.understood
-        calls = understood.rule is not None and _CALLING in understood.rule
+        calls = understood.by(_CALLING)
         if not (calls or understood.intent in _ANSWERS) or understood.then is not None:
             return False
         state, decision = decide(self._state, UserUtterance(interpretation.transcript.text, understood), self._facts)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
+from schemas.intent import Evidence, Intent, Understood
 from schemas.span import SpanKind
 from services.understanding.correction.merging import merged, said_in
 from services.understanding.correction.said import Said
@@ -56,7 +56,7 @@ def _by_card(said: Said) -> Understood | None:
 
 def _order(parts: list[Understood], rule: RuleId) -> Understood | None:
     found = parts[0] if len(parts) == 1 else merged(parts[0], parts[1], rule) if parts else None
-    plain = found is not None and found.intent in MONEY_MOVING and found.route is Route.FAST and found.then is None
+    plain = found is not None and found.moves and found.then is None
     return found if plain and found is not None and not found.missing and not found.unresolved else None
 
 

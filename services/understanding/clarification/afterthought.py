@@ -22,7 +22,7 @@ from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.patterns.units import OUTSIDE_NUMBERS
 from services.understanding.fast.ruleset.meanings import CARDS
 
-MAX_CUTS: Final = 4
+_MOST_CLAUSES: Final = 4
 """Clauses at whose end an order is looked for."""
 _ENDS: Final = re.compile(OUTSIDE_NUMBERS + r"[,;:.?!—–…]+\s*")
 _UNSURE: Final = frozenset({Route.CLARIFY, Route.EXTRACT, Route.QNA})
@@ -40,7 +40,7 @@ def afterthought(utterance: Said, found: Understood) -> Understood | None:
     if not rules.spaced or not context.idle or context.code or not _lost(found):
         return None
     ends = [mark.start() for mark in _ENDS.finditer(text) if mark.start() > 0 and mark.end() < len(text)]
-    for end in [at for at in ends if not parts_a_value(utterance.heard, at)][:MAX_CUTS]:
+    for end in [at for at in ends if not parts_a_value(utterance.heard, at)][:_MOST_CLAUSES]:
         first = utterance.order(end)
         if first.then is not None or first.intent not in MONEY_MOVING | CARDS or not values(first.slots):
             continue

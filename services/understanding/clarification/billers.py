@@ -13,7 +13,7 @@ from services.understanding.fast.patterns.lattice import FILLER
 from services.understanding.fast.words.hearing import Hearing
 
 _PAYING: Final = ("pay_do", "pay_noun")
-_AND_BILL: Final = ".bill_payment.and_bill@"
+_AND_BILL: Final = "bill_payment.and_bill"
 _BESIDE: Final = RuleId("intents.bills_besides@1")
 
 
@@ -54,7 +54,7 @@ def asked_alike(said: Said, found: Understood) -> Understood | None:
 
 
 def _alike(then: Understood) -> Understood:
-    if then.intent is not Intent.BILL_PAYMENT or _AND_BILL not in (then.rule or "") or then.slots.source:
+    if then.intent is not Intent.BILL_PAYMENT or not then.by(_AND_BILL) or then.slots.source:
         return then
     return replace(then, intent=Intent.BILL_INQUIRY, missing=(), then=then.then and _alike(then.then))
 

@@ -52,7 +52,7 @@ def doubled(utterance: Said, found: Understood) -> Understood | None:
     if told or context.code or found.then is not None or (sure and not found.unread and found.rule != TOLD_BY):
         return None
     said = Mentions.of_all(utterance)
-    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes} - said.corrected_by()
+    vetoes = found.stopped - said.corrected_by()
     if vetoes & _STOPS or (sure and not _left_out(said, found)) or _conditional(said, found):
         return None
     return _of_a_command(said, found, vetoes) if context.idle else _answered(said, found, vetoes)
@@ -61,7 +61,7 @@ def doubled(utterance: Said, found: Understood) -> Understood | None:
 def _conditional(said: Mentions, found: Understood) -> bool:
     """Whether a condition stands behind the first value, with none announced after it: "fifty if she has less than"."""
     if not said.grammar.spaced:  # a condition's values are none of the order's: 「十万円以上あったら花子に五万円」
-        return ".besides@" in (found.rule or "")
+        return found.by("cue_phrases.besides")
     if found.rule == BY_CARD:  # the card that is to pay is no other bill
         return True
     if not said.context.idle or said.repairs():
@@ -70,7 +70,7 @@ def _conditional(said: Mentions, found: Understood) -> bool:
     return bool(said.grammar.cues.hanging.scan(words, 0)) or "conditional" in vetoes_met(said, first, len(words))
 
 
-def _of_a_command(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
+def _of_a_command(said: Mentions, found: Understood, vetoes: frozenset[str]) -> Understood | None:
     """A first command with what was named two ways; a transfer to nobody may be for a bill: 水道代を普通から."""
     if "reported" in vetoes and not said.repairs() and not _MARKS.search(said.text):
         return None
@@ -112,7 +112,7 @@ def named_beside(said: Mentions, first: Understood) -> Understood | None:
     return _either(said, first, named, first.intent, slots) if slots is not None else None
 
 
-def _answered(said: Mentions, found: Understood, vetoes: set[str]) -> Understood | None:
+def _answered(said: Mentions, found: Understood, vetoes: frozenset[str]) -> Understood | None:
     """What nobody understood of an answer, or of what was said to a read-back, and which names two values."""
     if "question" in vetoes and not said.repairs():
         return None

@@ -1,6 +1,8 @@
 """An order that hangs on something, or is not to go out yet: what that is said by is told, and asked about.
 
 "After my pay lands move fifty", "check my balance and if it's over five hundred send em a hundred", "… but hold it".
+Where words are spaced it stands before the order or behind (`hanging`), or begins words that nobody read
+(`led_by_condition`); elsewhere the verb comes last, and words of the order that were not read tell (`on_condition`).
 """
 
 from collections.abc import Iterator
@@ -9,15 +11,24 @@ from itertools import islice
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Topic, Understood
-from services.understanding.clarification.retractions import MAX_CUTS, VERBS
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.span import SpanKind, overlap
+from services.understanding.correction.editing_terms import MAX_CUTS
 from services.understanding.correction.said import Said
+from services.understanding.fast.asides.reasons import ORDERING
+from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.ruleset.grammar import ALLOWED
 
 _RULE: Final = RuleId("intents.hanging@1")
 _LEAST: Final = 3
 """Words of a condition, at least."""
 _OPEN: Final = frozenset({None, Intent.QNA})
+_NO_ORDER: Final = frozenset({"how", "whether", "reported", "direction"})
+"""Vetoes of words with a condition in which nothing is ordered."""
+_ENDS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
+"""What an order ends in, where the verb comes last."""
+_MOST: Final = 4
+"""Characters of a word that ends a condition, at most."""
 
 
 def hanging(said: Said, found: Understood) -> Understood | None:
@@ -45,20 +56,58 @@ def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understo
     asks = said.units.words[0] in said.rules.words.asking
     if not asked and (asks or found.rule is not None or found.intent not in _OPEN):
         return None
-    order = _ordered(said, at)
-    if order is not None:
-        order = _with(order, left)
+    ordered = _ordered(said, at)
+    if ordered is not None:
+        order = _with(ordered[1], left)
         return replace(found, then=order) if asked else order
     begun = any(_verbs(said, at)) or _begins(said, at)
     return _refused(said) if begun and not asked else None
 
 
-def _ordered(said: Said, at: int) -> Understood | None:
-    """What is ordered behind the condition at a unit."""
+def led_by_condition(said: Said) -> Understood | None:
+    """An order behind a condition that no mark ends, with that unread: "if there's enough money pay the phone bill"."""
+    begins = said.rules.spaced and said.units.words and said.rules.cues.conditions.scan(said.units.words, 0)
+    ordered = _ordered(said, 0) if begins else None
+    if ordered is None:
+        return None
+    verb, order = ordered
+    return _with(order, said.heard.evidence(0, said.units.ends[verb - 1], _RULE))
+
+
+def on_condition(said: Said, found: Understood) -> Understood | None:
+    """That an order hangs on a condition, where nobody read the words that end in it: 「連絡が来たら三万円送って」."""
+    if (hangs := _asked_about(said, found)) is not None:
+        return hangs
+    rules, heard, vetoes = said.rules, said.heard, found.stopped
+    unread = said.context.idle and found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
+    if rules.spaced or not unread or "conditional" not in vetoes or vetoes & _NO_ORDER:
+        return None
+    money = any(span.kind is SpanKind.MONEY for span in heard.spans)
+    ends = ends_in_order(said.hearing, (*_ENDS, "onegai") if money else _ENDS)
+    if money and heard.payees is not None and heard.payees.choice is not None:
+        ends = ends or rules.patterns.otherwise.search(said.text) is not None
+    return _refused(said) if ends else None
+
+
+def _asked_about(said: Said, found: Understood) -> Understood | None:
+    """The order, with that it hangs on words of it which are asked about: 「給料が入ったら妹に三万円送って」."""
+    order = said.context.idle and found.moves
+    if said.rules.spaced or not order or found.slots.topic is not None:
+        return None
+    days = [m.evidence for m in found.unresolved if m.slot is SlotName.DATE]
+    left = tuple(each for each in found.unread if not any(overlap(each, day) for day in days))  # the day tells when
+    words, marks = [said.rules.units(each.surface).words for each in (*left, *days)], said.rules.cues.conditions
+    if not any(marks.ends(each, len(each), _MOST) for each in words):
+        return None
+    return replace(found, slots=replace(found.slots, topic=_topic(said)), unread=left)
+
+
+def _ordered(said: Said, at: int) -> tuple[int, Understood] | None:
+    """What is ordered behind the condition at a unit, and from which unit on."""
     for verb in islice(_verbs(said, at), MAX_CUTS):
         order = said.look(said.units.starts[verb], len(said.text), said.context)
-        if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
-            return order
+        if order.moves and order.then is None:
+            return verb, order
     return None
 
 
@@ -85,7 +134,7 @@ def _hangs_at(said: Said) -> int | None:
 def _verbs(said: Said, at: int) -> Iterator[int]:
     """Where orders may begin behind the condition at a unit."""
     rules, words = said.rules, said.units.words
-    symbols = rules.named(VERBS)
+    symbols = rules.named(ORDERING)
     for verb in range(at + 2, len(words)):
         governed = words[verb - 1] in rules.words.doers or words[verb - 1] in rules.cues.verbs
         if not governed and any(edge.symbol in symbols for edge in rules.trie.scan(words, verb)):
@@ -112,5 +161,8 @@ def _with(found: Understood, left: Evidence) -> Understood:
 
 
 def _refused(said: Said) -> Understood:
-    topic = Slot(str(Topic.CONDITIONAL), said.heard.whole(_RULE))
-    return Understood(Intent.INFORM, Slots(topic=topic), route=Route.FAST, confidence=1.0, rule=_RULE)
+    return Understood(Intent.INFORM, Slots(topic=_topic(said)), route=Route.FAST, confidence=1.0, rule=_RULE)
+
+
+def _topic(said: Said) -> Slot[str]:
+    return Slot(str(Topic.CONDITIONAL), said.heard.whole(_RULE))

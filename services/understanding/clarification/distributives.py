@@ -24,9 +24,9 @@ _MOST_BILLS: Final = 8
 _RULE: Final = RuleId("intents.every_bill@1")
 _DOES: Final = ("pay_do", "transfer_do", "repay_do")
 _EVERYTHING: Final = "everything"
-_EVERY: Final = ".bill_payment.every"
-_DUE_ALL: Final = ".bill_payment.due_all@"
-_ASKED: Final = ".every_asked@"
+_ASKED: Final = "bill_payment.every_asked"
+_EVERY: Final = ("bill_payment.every", _ASKED)
+_DUE_ALL: Final = "bill_payment.due_all"
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.BILL_PAYMENT})
 _SENT: Final = frozenset({None, Intent.QNA, Intent.TRANSFER_MONEY})
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
@@ -140,17 +140,17 @@ def _verbs(said: Said) -> list[tuple[int, int]]:
 
 def every_bill(said: Said, found: Understood) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
-    context, rule = said.context, found.rule or ""
+    context, due_all = said.context, found.by(_DUE_ALL)
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
     if found.then is not None and found.intent in READING:  # "tell me my balance and pay all my bills"
         behind = every_bill(said, found.then)
         return behind and replace(found, then=behind)
-    of_one = context.recent_bill is not None and _ASKED in rule  # "how much is the water", "pay them all"
-    every = (_EVERY in rule or _DUE_ALL in rule) and context.idle and not of_one
+    of_one = context.recent_bill is not None and found.by(_ASKED)  # "how much is the water", "pay them all"
+    every = (found.by(*_EVERY) or due_all) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
-    due, least = _due(said, rule), 1 if _DUE_ALL in rule else 2
+    due, least = _due(said, on_their_days=due_all), 1 if due_all else 2
     months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
     then = found.then if found.then is not None and found.then.intent in READING else None
     left = (
@@ -170,13 +170,13 @@ def every_but(said: Said, found: Understood) -> Understood | None:
     edges = [edge for at in range(len(units.words)) for edge in marks.scan(units.words, at)]
     first = max(edges, key=lambda edge: (-edge.start, edge.end), default=None)
     kept, end = _named_from(said, first.end) if first is not None else ([], 0)
-    due = [bill.id for bill in _due(said, "") if bill.id not in kept]
+    due = [bill.id for bill in _due(said, on_their_days=False) if bill.id not in kept]
     if first is None or not kept or not due:
         return None
     begin, stop = units.starts[first.start], units.ends[end - 1]
     plain = said.text[:begin] + said.rules.cues.all_bills.ljust(stop - begin) + said.text[stop:]
     order = said_in(said.again(plain), said.text)
-    if _EVERY not in (order.rule or "") or order.slots.amount is not None or len(due) > _MOST_BILLS:
+    if not order.by(*_EVERY) or order.slots.amount is not None or len(due) > _MOST_BILLS:
         bills = replace(found, slots=replace(found.slots, bill=None), missing=(SlotName.BILL,), then=None)
         return bills if found.intent is Intent.BILL_PAYMENT else None
     paid = _each(said, replace(order, then=None), due)
@@ -189,12 +189,12 @@ def _in_turn(found: Understood | None) -> Iterator[Understood]:
         found = found.then
 
 
-def _due(said: Said, rule: str) -> list[Bill]:
+def _due(said: Said, *, on_their_days: bool) -> list[Bill]:
     """All that is due, or all that is due on the days that are told, the first due first."""
     due = sorted((bill for bill in said.context.bills if bill.due.minor), key=lambda bill: bill.due_on)
     days = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
     then = [bill for bill in due if any(day.start <= bill.due_on <= day.end for day in days)]
-    return then if _DUE_ALL in rule else due
+    return then if on_their_days else due
 
 
 def _each(said: Said, found: Understood, bills: Sequence[BillId]) -> Understood:

@@ -11,13 +11,11 @@ from typing import Any, Final
 
 from schemas.ids import AccountId, BillId
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Understood
-from services.understanding.correction.editing_terms import Cut, announced_cuts
+from services.understanding.correction.editing_terms import MAX_CUTS, Cut, announced_cuts
 from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _MOST: Final = 3
 """Units of a word that joins two commands, at most."""
 _ASKING: Final = frozenset({"question", "how", "whether"})
@@ -27,10 +25,16 @@ _MOST_PARTS: Final = 6
 _GOING_ON: Final = str.maketrans("ただ", "てで")
 """What was done, as what is to be."""
 _PRONOUN: Final = "pronoun"
-_OF_IT: Final = ".that_asked"
-"""In the rules of what is ordered of the bill that was asked about."""
-_OF_THAT: Final = ".of_that@"
-"""In that of what is ordered of an account's money."""
+_OF_IT: Final = (
+    "bill_payment.that_asked",
+    "bill_payment.that_asked_amount",
+    "bill_payment.that_asked_minimum",
+    "bill_payment.that_asked_half",
+    "bill_payment.that_asked_full",
+)
+"""The rules of what is ordered of the bill that was asked about."""
+_OF_THAT: Final = ("bill_payment.of_that", "transfer_money.of_that")
+"""Those of what is ordered of an account's money."""
 _OPEN: Final = MONEY_MOVING | READING | {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
 """What an utterance may have been taken for that holds an order and a question."""
 
@@ -89,7 +93,7 @@ def asked_besides(said: Said, found: Understood) -> Understood | None:
         if not _only_asks(said, start):
             continue
         order, asked = said.look(0, end, context), said.look(units.starts[start], len(said.text), context)
-        sure = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        sure = order.moves and order.rule is not None
         told = order.slots != Slots() and not (order.then or order.unread)
         if sure and told and asked.route is Route.QNA and asked.payees is None and asked.then is None:
             return replace(found, then=order)
@@ -104,7 +108,7 @@ def asked_after(said: Said, found: Understood) -> Understood | None:
     for each in said.rules.patterns.done_then.finditer(text):
         verb = each["done"].translate(_GOING_ON)
         order = said_in(said.again(text[: each.start()] + verb), text)
-        plain = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+        plain = order.moves and order.rule is not None
         if not plain or not order.whole or order.then is not None or order.slots == Slots():
             continue
         asked = said.look(each.start("asked"), len(text), context)
@@ -154,7 +158,7 @@ def then_paid(said: Said, found: Understood) -> Understood | None:
     its, name = (_OF_IT, "bill") if slots.bill is not None else (_OF_THAT, "source")
     for at in joins[:MAX_CUTS]:
         order = said.look(units.starts[at], len(said.text), behind)
-        of_it = getattr(order.slots, name) is None and its in (order.rule or "") and order.intent in MONEY_MOVING
+        of_it = getattr(order.slots, name) is None and order.by(*its) and order.intent in MONEY_MOVING
         if of_it and order.route is Route.FAST and not order.then:
             return replace(found, then=replace(order, slots=replace(order.slots, **{name: about})))
     return None
@@ -167,7 +171,7 @@ def _drawn(said: Said, found: Understood, account: Slot[AccountId]) -> Understoo
         return None
     plain = said_in(said.again(text[: of_it.start("it")].ljust(of_it.end("it")) + text[of_it.end("it") :]), text)
     order, orders = plain.then, [replace(plain, then=None)]
-    while order is not None and order.intent in MONEY_MOVING and order.route is Route.FAST and not order.slots.source:
+    while order is not None and order.moves and not order.slots.source:
         orders.append(replace(order, slots=replace(order.slots, source=account), then=None))
         order = order.then
     whole = order is None and len(orders) > 1 and (plain.intent, plain.slots) == (found.intent, found.slots)

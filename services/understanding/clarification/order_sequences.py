@@ -13,9 +13,9 @@ from schemas.span import DateValue
 from services.understanding.correction.merging import one_after_another, values
 from services.understanding.correction.said import Said
 
-_SHORT: Final = (".and_to@", ".and_bill@")
+_SHORT: Final = ("transfer_money.and_to", "bill_payment.and_bill")
 """The rules of an order that leans on the verb of the one before it."""
-_OF_ALL: Final = ".correct.all@"
+_OF_ALL: Final = "correct.all"
 """The rule of what corrects all orders, whether said behind them or to a read-back."""
 _SHARED: Final = ("date", "source")
 _ENDS: Final = frozenset("。.!！?？")
@@ -62,7 +62,7 @@ def of_all(said: Said) -> Understood | None:
         if not rules.cues.apiece.scan(units.words, at):
             continue
         told = said.look(units.starts[at], units.ends[-1], replace(context, confirming=True))
-        before = said.look(0, units.ends[at - 1], context) if _OF_ALL in (told.rule or "") else None
+        before = said.look(0, units.ends[at - 1], context) if told.by(_OF_ALL) else None
         orders = _orders(before) if before is not None and before.route is Route.FAST else []
         if len(orders) > 1 and not any(getattr(each.slots, name) for each in orders for name in _SHARED):
             given = {name: getattr(told.slots, name) for name in _SHARED if getattr(told.slots, name) is not None}
@@ -103,7 +103,7 @@ def _of_one_verb(said: Said, orders: list[Understood]) -> bool:
     if not said.rules.spaced:
         near = all(0 <= begin - end <= _JOINED and not _ENDS.intersection(said.text[end:begin]) for end, begin in gaps)
         return near and len({each.intent for each in orders}) == 1
-    short = all(any(rule in (each.rule or "") for rule in _SHORT) for each in orders[1:])
+    short = all(each.by(*_SHORT) for each in orders[1:])
     return short and not any(_sends(said, *gap) for gap in gaps)
 
 

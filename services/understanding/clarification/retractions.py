@@ -4,24 +4,16 @@
 A card that is to be locked and turns up in the same breath is asked about likewise.
 """
 
-from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, Intent, Route, Understood
-from services.understanding.correction.editing_terms import PAUSES, announced_cuts
+from services.understanding.clarification.conditions import led_by_condition
+from services.understanding.correction.editing_terms import MAX_CUTS, PAUSES, announced_cuts
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 
-VERBS: Final = (*SENDING, "pay", "puts")
-"""What an order begins with."""
 _OPEN: Final = frozenset({None, Intent.QNA})
-_LEAST: Final = 2
-"""Words of a condition, at least."""
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _ASKS: Final = ("?", "？")
 _ASKING: Final = frozenset({"question", "recurring"})
 _HARMLESS: Final = frozenset({"past", "negation"})
@@ -44,37 +36,18 @@ def unsettled(said: Said, found: Understood) -> Understood | None:
         return _asked(rules, behind.intent)
     if not context.idle or context.code or found.rule is not None or said.text.rstrip().endswith(_ASKS):
         return None
-    order = _on_condition(said) if found.intent in _OPEN else None
-    return order or _not_meant(said, found)
+    return (led_by_condition(said) if found.intent in _OPEN else None) or _not_meant(said, found)
 
 
 def _not_meant(said: Said, found: Understood) -> Understood | None:
     """The offer of what was meant once, or is said not to be wanted."""
-    vetoes = {str(veto).partition(".")[2] for veto in found.vetoes}
+    vetoes = found.stopped
     if not vetoes or found.route is not Route.QNA:
         return None
     intent = _ordered(said) if not vetoes - _HARMLESS else None
     if intent is None and not vetoes & _ASKING:
         intent = _dropped(said, refused="refusal" in vetoes)
     return _asked(said.rules, intent) if intent is not None else None
-
-
-def _on_condition(said: Said) -> Understood | None:
-    """An order behind a condition that no mark ends, with that unread: "if there's enough money pay the phone bill"."""
-    rules, units = said.rules, said.units
-    words, marks = units.words, rules.cues
-    if not (rules.spaced and words and marks.conditions.scan(words, 0)):
-        return None
-    symbols = rules.named(VERBS)
-    starts = (at for at in range(_LEAST, len(words)) if any(e.symbol in symbols for e in rules.trie.scan(words, at)))
-    for at in islice(starts, MAX_CUTS):
-        if words[at - 1] in rules.words.doers or words[at - 1] in marks.verbs:
-            continue  # "if i pay the phone bill"
-        order = said.look(units.starts[at], units.ends[-1], said.context)
-        if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
-            left = said.heard.evidence(0, units.ends[at - 1], rules.cues.rule("unsettled"))
-            return replace(order, unread=(*order.unread, left))
-    return None
 
 
 def _asked(rules: Grammar, intent: Intent) -> Understood:

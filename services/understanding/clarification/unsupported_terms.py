@@ -5,19 +5,13 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SpanKind, overlap
+from schemas.intent import TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 from services.understanding.fast.words.reading import UtteranceLattice
 
 _RULE: Final = RuleId("intents.remark@1")
-_ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
-_VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
-_MOST: Final = 4
-"""Characters of a word that ends a condition, at most."""
 _RECURRING: Final = (RuleId("veto.recurring"),)
 
 
@@ -62,38 +56,10 @@ def noted(said: Said, _: Understood) -> Understood | None:
     if not (tail := note or rest) or not said.context.idle or said.context.code:
         return None
     order = said_in(said.again(text[: tail.start()]), text)
-    plain = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
+    plain = order.moves and order.rule is not None
     if not plain or not order.whole or order.then is not None or order.slots == Slots():
         return None
     return replace(order, slots=replace(order.slots, topic=_about(Topic.NOTE if note else Topic.SPLIT, said)))
-
-
-def on_condition(said: Said, found: Understood) -> Understood | None:
-    """That an order hangs on a condition, where nobody read the words that end in it: 「連絡が来たら三万円送って」."""
-    if (hangs := _hanging(said, found)) is not None:
-        return hangs
-    rules, heard, vetoes = said.rules, said.heard, {veto.partition(".")[2] for veto in found.vetoes}
-    unread = said.context.idle and found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
-    if rules.spaced or not unread or "conditional" not in vetoes or vetoes & _ASKED:
-        return None
-    money = any(span.kind is SpanKind.MONEY for span in heard.spans)
-    ends = ends_in_order(said.hearing, (*_VERBS, "onegai") if money else _VERBS)
-    if money and heard.payees is not None and heard.payees.choice is not None:
-        ends = ends or rules.patterns.otherwise.search(said.text) is not None
-    return _alone(_about(Topic.CONDITIONAL, said)) if ends else None
-
-
-def _hanging(said: Said, found: Understood) -> Understood | None:
-    """The order, with that it hangs on words of it which are asked about: 「給料が入ったら妹に三万円送って」."""
-    order = said.context.idle and found.intent in MONEY_MOVING and found.route is Route.FAST
-    if said.rules.spaced or not order or found.slots.topic is not None:
-        return None
-    days = [m.evidence for m in found.unresolved if m.slot is SlotName.DATE]
-    left = tuple(each for each in found.unread if not any(overlap(each, day) for day in days))  # the day tells when
-    words, marks = [said.rules.units(each.surface).words for each in (*left, *days)], said.rules.cues.conditions
-    if not any(marks.ends(each, len(each), _MOST) for each in words):
-        return None
-    return replace(found, slots=replace(found.slots, topic=_about(Topic.CONDITIONAL, said)), unread=left)
 
 
 def _about(topic: str, said: Said) -> Slot[str]:

@@ -9,12 +9,13 @@ from datetime import date, timedelta
 from typing import Final
 
 from schemas.consent import Awaited
+from schemas.ids import RuleId, is_rule
 from schemas.intent import COUNTED, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 
-_WEEKDAY: Final = ".weekday@"
+_WEEKDAY: Final = "dates.weekday"
 """The rule of a weekday without a week."""
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
@@ -77,7 +78,7 @@ def _in_its_week(said: Said, found: Understood) -> Understood | None:
     Where it was not, the next of that name may be meant as well: which one is asked.
     """
     day, ordered, heard = found.slots.date, said.context.terms.on, said.heard
-    if day is None or ordered is None or said.context.terms.today or _WEEKDAY not in _rule(heard, day):
+    if day is None or ordered is None or said.context.terms.today or not is_rule(_rule(heard, day), _WEEKDAY):
         return None
     meant = ordered + timedelta(days=day.value.start.weekday() - ordered.weekday())
     if meant == day.value.start or meant - day.value.start < timedelta() or abs(meant - ordered) >= _WEEK:
@@ -89,9 +90,9 @@ def _in_its_week(said: Said, found: Understood) -> Understood | None:
     return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
 
 
-def _rule(heard: Annotation, day: Slot[DateValue]) -> str:
+def _rule(heard: Annotation, day: Slot[DateValue]) -> RuleId | None:
     spans = (span for span in heard.spans if span.kind is SpanKind.DATE and span.start == day.evidence.start)
-    return next((str(span.rule) for span in spans if span.ambiguity is None or "past" in span.ambiguity.value), "")
+    return next((span.rule for span in spans if span.ambiguity is None or "past" in span.ambiguity.value), None)
 
 
 def _denied(heard: Annotation, day: Evidence, weekday: int) -> bool:

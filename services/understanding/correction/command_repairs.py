@@ -9,15 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Understood
-from services.understanding.correction.editing_terms import PAUSES, Cut, announced_cuts, cuts_behind, faltering_cuts
+from services.understanding.correction.editing_terms import MAX_CUTS, PAUSES, Cut, last_cuts
 from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.vocabulary import vocabulary
 
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _DONE: Final = READING | CARDS
 """What is about a thing, and moves no money."""
 _WANTED: Final = _DONE | MONEY_MOVING
@@ -73,8 +71,7 @@ def superseded(said: Said, found: Understood) -> Understood | None:
     rules, text, context = said.rules, said.text, said.context
     if not context.idle or context.code or not (_may_hold_another(found) or _starts_over(rules, text)):
         return None
-    announced, faltering = [*announced_cuts(said)][-MAX_CUTS:], [*faltering_cuts(said)][-MAX_CUTS:]
-    for cut in (*cuts_behind(said), *reversed(announced), *faltering):
+    for cut in last_cuts(said):
         parts = _CutInTwo(said, cut)
         if (two := _ordered_too(parts)) is not None:
             return two

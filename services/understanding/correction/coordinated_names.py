@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.ids import PayeeId
-from schemas.intent import Evidence, Route, SlotName, Understood
+from schemas.intent import Evidence, Intent, Route, SlotName, Understood
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.left import unknown
@@ -52,12 +52,19 @@ def beside_others(said: Said, found: Understood) -> Understood:
         joined = said.rules.cues.joined
         unread = [place for place, ids in row if not ids and said.text.endswith(joined, 0, place.start)]
         return replace(found, unread=(*found.unread, *unread))
-    asked = replace(found, route=Route.FAST, rule=said.rules.cues.rule("doubled"))
+    asked = replace(found, route=Route.FAST, rule=said.rules.cues.rule("in_a_row"))
     if len(known) > _ASKED or any(len(ids) > 1 for _, ids in row):
         missing = (*found.missing, SlotName.PAYEE)
         return replace(asked, slots=replace(found.slots, payee=None), missing=missing, payees=None)
     slots = replace(found.slots, payee=replace(payee, value=known[0], readings=tuple(known[1:])))
     return replace(asked, slots=slots, doubted=(SlotName.PAYEE,))
+
+
+def listed(said: Said, found: Understood) -> Understood | None:
+    """The order for one of all that are named beside its payee; None where nobody is."""
+    open_ = found.intent is Intent.TRANSFER_MONEY and said.context.idle and not (found.then or found.doubted)
+    asked = beside_others(said, found) if open_ and said.rules.spaced else found
+    return asked if asked.doubted or asked.slots.payee is not found.slots.payee else None
 
 
 def _units(said: Said, place: Evidence) -> range:
@@ -66,7 +73,7 @@ def _units(said: Said, place: Evidence) -> range:
 
 def _place(said: Said, at: int, size: int) -> Evidence:
     starts, ends = said.units.starts, said.units.ends
-    return said.heard.evidence(starts[at], ends[at + size - 1], said.rules.cues.rule("apiece"))
+    return said.heard.evidence(starts[at], ends[at + size - 1], said.rules.cues.rule("in_a_row"))
 
 
 def _at(said: Said, at: int) -> Named | None:

@@ -5,10 +5,14 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
+from schemas.ids import is_rule
 from schemas.intent import Annotation, Mention, SlotName, Understood
 from schemas.span import DateValue, Span, SpanKind
 
-_PARTS: Final[dict[str, Callable[[date], int]]] = {".day_alone@": lambda day: day.day, ".weekday@": date.weekday}
+_PARTS: Final[dict[str, Callable[[date], int]]] = {
+    "dates.day_alone": lambda day: day.day,
+    "dates.weekday": date.weekday,
+}
 """What is told of a day by the rules that find no more of it."""
 
 
@@ -19,7 +23,7 @@ def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...]) -> 
     span = next((s for s in heard.spans if day is not None and s.start == day.evidence.start), None)
     if stretch is None or day is None or span is None or stretch.start <= day.value.start <= stretch.end:
         return found
-    part = next((told_by for name, told_by in _PARTS.items() if name in span.rule), None)
+    part = next((told_by for name, told_by in _PARTS.items() if is_rule(span.rule, name)), None)
     days = [stretch.start + timedelta(days=n) for n in range((stretch.end - stretch.start).days + 1)]
     meant = [each for each in days if part is not None and part(each) == part(day.value.start)]
     if len(meant) > 1:

@@ -6,6 +6,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Final
 
+from schemas.ids import is_rule
 from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Evidence, Mention, Slot, SlotName, Understood
 from schemas.span import DateValue, Span, SpanKind, overlap
 from services.understanding.correction.merging import differ_in, values
@@ -19,9 +20,9 @@ _LAST: Final = 31
 _TEN: Final = 10
 _SHORT: Final = 2
 """Units of a day of one digit: 五日."""
-_NAMED_WEEK, _WEEKDAY = ".week_day@", ".weekday@"
+_NAMED_WEEK, _WEEKDAY = "dates.week_day", "dates.weekday"
 """Rules of days: in a week that is named, and the next of that name."""
-_OTHER: Final = ".not_the_other@"
+_OTHER: Final = "bill_payment.not_the_other"
 """The rule of an order beside something that is not to be done now."""
 _WHOLE: Final = frozenset({SpanKind.DATE, SpanKind.MONEY})
 
@@ -85,7 +86,7 @@ def undated(said: Said, found: Understood) -> Understood | None:
     """An order for now, where "not now" was said before it: the day is asked for."""
     if found.intent not in MONEY_MOVING or found.slots.date is not None:
         return None
-    if any(mention.slot is SlotName.DATE for mention in found.unresolved) or _OTHER in (found.rule or ""):
+    if any(mention.slot is SlotName.DATE for mention in found.unresolved) or found.by(_OTHER):
         return None
     units, marks = said.units, said.rules.cues
     for at in range(len(units.words)) if marks.not_now.meets(units.words) else ():
@@ -149,7 +150,7 @@ def _of_that_week(one: Span, two: Span) -> DateValue | None:
     """A weekday alone, in the week in which the earlier one was said to be."""
     if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
         return None
-    if _NAMED_WEEK not in one.rule or _WEEKDAY not in two.rule:
+    if not (is_rule(one.rule, _NAMED_WEEK) and is_rule(two.rule, _WEEKDAY)):
         return None
     first = one.value.start
     day = first + timedelta(days=two.value.start.weekday() - first.weekday())

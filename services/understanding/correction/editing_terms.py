@@ -13,6 +13,8 @@ from services.understanding.fast.ruleset.cue_phrases import ANEW, DENIAL, DENIED
 from services.understanding.fast.ruleset.grammar import Grammar
 
 PAUSES: Final = re.compile(OUTSIDE_NUMBERS + "[,、，;；。.]\\s*")
+MAX_CUTS: Final = 3
+"""Places of one kind at which a reader cuts an utterance, at most."""
 NEAR: Final = 3
 """Units of a word behind which nothing is announced, at most."""
 _TRAILS_OFF: Final = re.compile("\\s*(?:\\.{2,}|…+)\\s*")
@@ -59,7 +61,7 @@ def announced_cuts(said: Said) -> Iterator[Cut]:
         at = max(end, at + 1)
 
 
-def cuts_behind(said: Said) -> Iterator[Cut]:
+def _cuts_behind(said: Said) -> Iterator[Cut]:
     """The last piece, where words that announce something anew stand behind it: "fifty, sixty I mean"."""
     rules, units, size = said.rules, said.units, len(said.units.words)
     if not rules.cues.repairs.meets(units.words):
@@ -76,6 +78,12 @@ def cuts_behind(said: Said) -> Iterator[Cut]:
             yield Cut(pauses[-1].start(), start, start, units.ends[stop - 1], denies)
 
 
+def last_cuts(said: Said) -> tuple[Cut, ...]:
+    """The cuts that a correction may be looked for at, the likeliest first: the last ones of each kind."""
+    announced, faltering = tuple(announced_cuts(said)), tuple(_faltering_cuts(said))
+    return (*_cuts_behind(said), *reversed(announced[-MAX_CUTS:]), *faltering[-MAX_CUTS:])
+
+
 def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | None:
     """Where words begin that do nothing but announce something anew, up to the end, with one of `holding` in them."""
     size = len(words)
@@ -90,7 +98,7 @@ def announced_up_to(rules: Grammar, words: tuple[str, ...], at: int) -> int:
     return _announced(rules, words, at, len(words), frozenset())[0]
 
 
-def faltering_cuts(said: Said) -> Iterator[Cut]:
+def _faltering_cuts(said: Said) -> Iterator[Cut]:
     """Every hesitation that may stand between two values: "from checking uh savings", "fifty… sixty"."""
     units, falters = said.units, said.rules.cues.falters
     size = without_tails(said.rules.cues.tails, units.words)

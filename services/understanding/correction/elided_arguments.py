@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.banking import Bill
-from schemas.ids import AccountId, RuleId
+from schemas.ids import AccountId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import DateValue
@@ -15,17 +15,17 @@ from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import owned, vocabulary
 
 _TWO: Final = 2
-_SAVED: Final = ".saved@"
+_SAVED: Final = "transfer_money.saved"
 """In the rule of words that name nobody: "save" is no Dave."""
-_BETWEEN: Final = ".between@"
+_BETWEEN: Final = "transfer_money.between"
 """In the rule of words that tell neither of two own accounts."""
 _MOST: Final = 3
 """Accounts that are offered."""
-_SOONEST: Final = ".soonest"
+_SOONEST: Final = ("bill_payment.soonest", "bill_payment.soonest_listed", "bill_payment.soonest_asked")
 """In the rule of words that name a bill by its day alone."""
-_DUE_THEN: Final = ".due_then@"
+_DUE_THEN: Final = "bill_payment.due_then"
 """In the rule of words that name one by the day that they tell."""
-_BY_SIZE: Final = {".smallest@": min, ".largest@": max}
+_BY_SIZE: Final = {"bill_payment.smallest": min, "bill_payment.largest": max}
 """In the rules of words that name one by what is due."""
 
 
@@ -38,7 +38,7 @@ def _of_all_bills(said: Said, found: Understood) -> Understood | None:
     """The one bill that is due first or on that day, or of which most or least is due, where just that is asked for."""
     if found.rule is None or found.slots.bill is not None or not said.context.bills:
         return None
-    meant = _meant(said, found.rule)
+    meant = _meant(said, found)
     if len(meant) != 1:
         return None
     bill = Slot(meant[0].id, Evidence(0, 0, "", found.rule))
@@ -47,17 +47,17 @@ def _of_all_bills(said: Said, found: Understood) -> Understood | None:
     return replace(found, slots=replace(found.slots, bill=bill), missing=missing, unresolved=dated)
 
 
-def _meant(said: Said, rule: RuleId) -> list[Bill]:
+def _meant(said: Said, found: Understood) -> list[Bill]:
     """The bills that are named so by a template."""
     bills = said.context.bills
-    if _SOONEST in rule:
+    if found.by(*_SOONEST):
         first = min(bill.due_on for bill in bills)
         return [bill for bill in bills if bill.due_on == first]
-    if _DUE_THEN in rule:
+    if found.by(_DUE_THEN):
         told = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
         return [bill for bill in bills if any(day.start <= bill.due_on <= day.end for day in told)]
-    for part, choose in _BY_SIZE.items():
-        if part in rule:
+    for rule, choose in _BY_SIZE.items():
+        if found.by(rule):
             size = choose(bill.due.minor for bill in bills)
             return [bill for bill in bills if bill.due.minor == size]
     return []
@@ -66,7 +66,7 @@ def _meant(said: Said, rule: RuleId) -> list[Bill]:
 def _between(said: Said, found: Understood) -> Understood | None:
     """Which of the caller's accounts gets what goes from one to another, of which neither is told: that is asked."""
     slots, ids = found.slots, [each.id for each in said.context.accounts]
-    if _BETWEEN not in (found.rule or "") or slots.payee or slots.target or slots.source or not 1 < len(ids) <= _MOST:
+    if not found.by(_BETWEEN) or slots.payee or slots.target or slots.source or not 1 < len(ids) <= _MOST:
         return None
     target = Slot(ids[0], said.heard.whole(said.rules.cues.rule("implied")), tuple(ids[1:]))
     missing = tuple(slot for slot in found.missing if slot not in {SlotName.PAYEE, SlotName.TARGET})
@@ -76,7 +76,7 @@ def _between(said: Said, found: Understood) -> Understood | None:
 def _own_receiver(said: Said, found: Understood) -> Understood | None:
     """The own account that gets what is moved across from the other one, or put by."""
     slots, match, context, rules = found.slots, said.heard.payees, said.context, said.rules
-    nobody = match is None or match.outcome is MatchOutcome.NOBODY or _SAVED in (found.rule or "")
+    nobody = match is None or match.outcome is MatchOutcome.NOBODY or found.by(_SAVED)
     open_ = found.intent is Intent.TRANSFER_MONEY and found.route is Route.FAST and not found.unresolved
     if not open_ or slots.payee or slots.target or slots.amount is None or not nobody or not context.idle:
         return None

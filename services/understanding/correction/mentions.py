@@ -29,7 +29,7 @@ _READINGS: Final = 2
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _CLAUSES: Final = re.compile(rf"(?:[^,.;:!?—–、。！？]|(?!{OUTSIDE_NUMBERS})[,.:])+")
-_RULE: Final = RuleId("intents.doubled@1")
+_RULE: Final = RuleId("intents.mentioned@1")
 Values = dict[str, list[tuple[Evidence, Any]]]
 """Each slot's values, and where they stand."""
 

@@ -13,7 +13,7 @@ from schemas.span import NUMBERS, SpanKind
 from services.understanding.correction.amounts import points
 from services.understanding.correction.component_repairs import another_currency, another_number
 from services.understanding.correction.date_repairs import another_day
-from services.understanding.correction.editing_terms import Cut, announced_cuts, cuts_behind, faltering_cuts
+from services.understanding.correction.editing_terms import Cut, last_cuts
 from services.understanding.correction.merging import kinds, merged, same, values
 from services.understanding.correction.said import Said
 from services.understanding.correction.self_repair import (
@@ -29,8 +29,6 @@ from services.understanding.correction.trailing_fragments import no_second_order
 from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.ruleset.grammar import Grammar
 
-MAX_CUTS: Final = 3
-"""Places at which one utterance is cut."""
 _OPEN: Final = COUNTED | {None, Intent.DENY, Intent.CANCEL, Intent.CONFIRM, Intent.QNA}
 """What an utterance may have been taken for that holds a repair."""
 
@@ -39,8 +37,7 @@ def repaired(said: Said, whole: Understood) -> Understood | None:
     """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
     if not may_hold_a_repair(whole):
         return None
-    cuts = (*cuts_behind(said), *reversed(tuple(announced_cuts(said))[-MAX_CUTS:]))
-    for cut in (*cuts, *tuple(faltering_cuts(said))[-MAX_CUTS:]):
+    for cut in last_cuts(said):
         found = _mended(said, cut)
         if found is not None:
             return _offered(found, said.context)

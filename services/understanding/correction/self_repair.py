@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Evidence, Route, Slot, Understood
+from schemas.intent import Evidence, Route, Slot, Understood
 from schemas.span import NUMBERS, Span, SpanKind
 from services.understanding.correction.amounts import unit
 from services.understanding.correction.editing_terms import Cut, held_units
@@ -121,7 +121,7 @@ def put_off(parts: SelfRepair) -> bool:
 
 def unsure(found: Understood) -> Understood:
     """An order that would be read back as one that is asked about."""
-    orders = found.intent in MONEY_MOVING and found.route is Route.FAST
+    orders = found.moves
     return replace(found, route=Route.CLARIFY) if orders else found
 
 

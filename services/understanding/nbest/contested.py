@@ -4,15 +4,16 @@ Their other words may differ: what is hard to hear is often heard wrong in its n
 back may be agreed to, so the caller is asked, as about an amount that reads two ways.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 from rules.load import load
 from rules.locales import locale_rules
 from schemas.ids import language
 from schemas.span import Ambiguity, MoneyValue, Span, SpanKind, SpanReading, amount_readings, amount_spans
-from schemas.transcript import Hypothesis, Source, Transcript
-from services.understanding.fast.ruleset.rules import ConfidenceFile, Contested
+from schemas.transcript import Source, Transcript
+from services.understanding.fast.ruleset.rules import ConfidenceFile
+from services.understanding.fast.words.hypotheses import rivals
 
 Normalize = Callable[[str], tuple[Span, ...]]
 
@@ -28,21 +29,14 @@ def contested(transcript: Transcript, spans: tuple[Span, ...], normalize: Normal
     digits = locale_rules(transcript.locale).digits
     found: dict[Span, Span] = {}
     rules = load("intents/confidence.yaml", ConfidenceFile).contested[language(transcript.locale)]
-    for other, odds in _near(transcript, rules):
+    near = (each for each in rivals(transcript, rules.tokens_a_character, end=0) if each.by_token <= rules.odds)
+    for other in near:
         theirs = amount_spans(normalize(other.text))
         if len(theirs) == len(amounts):
             for span, heard in zip(amounts, theirs, strict=True):
-                if odds + rules.figures * _more_figures(span, heard, digits) <= rules.odds:
+                if other.by_token + rules.figures * _more_figures(span, heard, digits) <= rules.odds:
                     found[span] = _with(found.get(span, span), heard, digits)
     return tuple(found.get(span, span) for span in spans)
-
-
-def _near(transcript: Transcript, rules: Contested) -> Iterator[tuple[Hypothesis, float]]:
-    """The other hypotheses whose odds against the best, as whole sentences, are short; and these odds."""
-    best, tokens = transcript.avg_logprob, len(transcript.text) * rules.tokens_a_character
-    for other in transcript.hypotheses[1:]:
-        if (odds := (best - other.avg_logprob) * tokens) <= rules.odds:
-            yield other, odds
 
 
 def _more_figures(span: Span, heard: Span, digits: int) -> int:

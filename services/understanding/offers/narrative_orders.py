@@ -29,7 +29,7 @@ _LEAST: Final = 2
 _STOPS: Final = frozenset({"negation", "conditional", "recurring", "trouble", "thing"})
 _STORY: Final = 16
 """Words of one, at least."""
-_TO_THEM: Final = ".to_them@"
+_TO_THEM: Final = "transfer_money.to_them"
 
 
 def behind_talk(said: Said, found: Understood) -> Understood | None:
@@ -49,7 +49,7 @@ def _paid_from(said: Said, span: ClauseSpan, found: Understood) -> Understood | 
     """A transfer of what was told, where a story ends with the account that pays: "… him ninety, out of joint"."""
     last = [(edge, id_) for part, edge, id_ in own_accounts(span) if part == "source" and edge.end >= span.end - 1]
     asks = len(span.words) < _STORY or span.words[0] in span.grammar.words.asking or TROUBLE in span.routed
-    stopped = asks or any(veto.partition(".")[2] in _STOPS for veto in found.vetoes)
+    stopped = asks or bool(found.stopped & _STOPS)
     if stopped or len(last) != 1 or not any(each.kind is SpanKind.MONEY for each in said.heard.spans):
         return None
     source = Slot(AccountId(last[0][1]), span.said(last[0][0].start, last[0][0].end, _RULE))
@@ -87,6 +87,6 @@ def _whole(order: Understood) -> bool:
         return False
     if order.then or order.unread or order.unresolved or order.rejected or order.doubted:
         return False
-    them = _TO_THEM in order.rule and order.missing == (SlotName.PAYEE,)
+    them = order.by(_TO_THEM) and order.missing == (SlotName.PAYEE,)
     named = order.slots.bill if order.intent is Intent.BILL_PAYMENT else order.slots.amount
     return bool(named) and (them or not order.missing)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.banking import Transaction, TransactionFilter, TransferOrder, TransferState
+from schemas.banking import Account, Transaction, TransactionFilter, TransferOrder, TransferState
 from schemas.consent import Consent
 from schemas.decision import (
     Answer,
@@ -23,7 +23,7 @@ from schemas.decision import (
     SubmitTransfer,
 )
 from schemas.extraction import Extraction, Fallback
-from schemas.ids import EN_US, JA_JP, AccountId, BillId, PayeeId, ProposalId, RuleId
+from schemas.ids import EN_GB, EN_US, JA_JP, AccountId, BillId, Locale, PayeeId, ProposalId, RuleId
 from schemas.intent import Intent, Route, SlotName, Understood
 from schemas.money import Money
 from schemas.payee import Payee
@@ -48,6 +48,9 @@ from services.dialogue import (
     decide,
     voided,
 )
+from services.dialogue.advance import advance
+from services.dialogue.errands import offer_of
+from services.dialogue.phases import Memory, Task
 from services.response import speak
 from tests.harness.dialogue import (
     FACTS,
@@ -385,3 +388,30 @@ def test_money_is_submitted_only_for_what_was_heard_and_agreed(turns: list[tuple
             delivered = None
         if isinstance(decision, Answer | Clarify | Confirm | Handoff | Refuse) and decision.reply is not None:
             assert speak(decision.reply, EN_US)
+
+
+ORDER = Task(Intent.TRANSFER_MONEY, amounts=(MoneyValue(5000, None), MoneyValue(1500, None)), payee=PayeeId("ann"))
+HISTORY = Task(Intent.RECENT_TRANSACTIONS, at_least=MoneyValue(5000, None))
+
+
+@pytest.mark.parametrize(("locale", "own"), [(EN_US, "USD"), (EN_GB, "GBP"), (JA_JP, "JPY")])
+def test_an_amount_without_a_currency_and_a_caller_without_accounts(locale: Locale, own: str) -> None:
+    facts = replace(FACTS, profile=replace(PROFILE, accounts=()), locale=locale)
+    _, which = advance(Memory(), ORDER, facts)
+    assert isinstance(which, Clarify)
+    assert which.reply.params["amounts"] == (Money(5000, own), Money(1500, own))
+    assert offer_of(replace(ORDER, amounts=ORDER.amounts[:1]), facts).params["amount"] == Money(5000, own)
+    assert advance(Memory(), HISTORY, facts)[1] == Execute(
+        ReadTransactions(TransactionFilter(limit=3, at_least=Money(5000, own)))
+    )
+
+
+def test_the_history_of_an_account_in_another_currency() -> None:
+    yen = Money(100_000, "JPY")
+    facts = replace(
+        FACTS, profile=replace(PROFILE, accounts=(*PROFILE.accounts, Account(AccountId("yen"), "", "", yen, yen)))
+    )
+    _, asked = advance(Memory(), replace(HISTORY, account=AccountId("yen")), facts)
+    assert isinstance(asked, Execute)
+    assert isinstance(asked.action, ReadTransactions)
+    assert asked.action.filter.at_least == Money(50, "JPY")

@@ -21,6 +21,8 @@ NO_REASON: Final = frozenset({"question", "negation", "conditional", "reported",
 PARTS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.TIME, SpanKind.PERCENT})
 _OWNS: Final = re.compile(r"['’]s$")
 VERBS: Final = ("transfer", "carry", "give", "sends")
+ORDERING: Final = (*VERBS, "pay", "puts")
+"""What an order begins with."""
 MOST: Final = 14
 """Units of a reason, at most."""
 _MOST_NAMES: Final = 6

@@ -8,7 +8,7 @@ from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import NUMBERS, Ambiguity, MoneyValue, Span, SpanKind
 from services.understanding.fast.asides.reasons import (
     MOST,
-    VERBS,
+    ORDERING,
     ClauseSpan,
     acts,
     bill_slot,
@@ -21,7 +21,6 @@ from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.patterns.lattice import Edge
 from services.understanding.fast.words.slots import money_of
 
-_VERBS: Final = (*VERBS, "pay", "puts")
 _NEAR: Final = 4
 """Units behind a verb of sending within which stands what is sent."""
 
@@ -109,7 +108,7 @@ def summed(clause: ClauseSpan) -> Understood | None:
 def _of_that(clause: ClauseSpan) -> bool:
     """Whether behind the clause a verb of sending is said of "it" or "that", which stands at the end of words."""
     grammar, reading = clause.grammar, clause.reading
-    verbs, it = grammar.named(_VERBS), grammar.symbols["pronoun"]
+    verbs, it = grammar.named(ORDERING), grammar.symbols["pronoun"]
     size = len(reading.words)
     ends = reading.lattice.of(verbs, clause.end)
     near = {at for edge in ends for at in range(edge.end, min(edge.end + _NEAR, size))}

@@ -23,7 +23,7 @@ _INTRODUCES: Final = "introduces"
 _NAME: Final = 2
 """Words of a caller's own name, at most."""
 
-_EVERY: Final = ".bill_payment.every@"
+_EVERY: Final = "bill_payment.every"
 """In the rule of a payment of all bills, which names none."""
 _AT_ONCE: Final = READING | {Intent.HUMAN_HANDOFF}
 
@@ -164,7 +164,7 @@ def _wanted(parts: list[Understood]) -> list[Understood]:
     """Without a payment that is only the reason to ask: "i have bills to pay, what is my balance"."""
     if not any(part.intent in READING for part in parts):
         return parts
-    every = tuple(part for part in parts if _EVERY in (part.rule or ""))
+    every = tuple(part for part in parts if part.by(_EVERY))
     return [p for p in parts if p.intent not in MONEY_MOVING or p.slots != Slots() or p.unresolved or p in every]
 
 

@@ -7,7 +7,7 @@ from schemas.intent import READING
 from services.understanding.fast.clauses.clauses import Clauses, pauses
 from services.understanding.fast.words.hearing import Hearing
 
-MAX_CUTS: Final = 8
+_MOST_CUTS: Final = 8
 """Places at which one sentence is cut."""
 _MOST_PIECES: Final = 6
 Read: TypeAlias = Callable[[int, int], Clauses]
@@ -58,7 +58,7 @@ def begins(hearing: Hearing, at: int) -> bool:
 def _best(places: list[tuple[int, int]], read: Read, start: int, end: int) -> list[Clauses] | None:
     """The pieces of which most is read, and the fewest."""
     cuts = [(start, start), *places, (end, end)]
-    if not 2 < len(cuts) <= MAX_CUTS + 2:  # noqa: PLR2004 - a place besides the two ends
+    if not 2 < len(cuts) <= _MOST_CUTS + 2:  # noqa: PLR2004 - a place besides the two ends
         return None
     best: dict[int, tuple[_Cost, list[Clauses]]] = {0: ((0, 0), [])}
     for after in range(1, len(cuts)):

@@ -11,7 +11,7 @@ from schemas.kana import TO_HIRAGANA
 from schemas.transcript import Transcript
 from services.understanding.fast.consent.consent_file import ActRule, ConsentAutomaton, ConsentFile
 from services.understanding.fast.ruleset.grammar import Grammar
-from services.understanding.fast.words.hypotheses import behind
+from services.understanding.fast.words.hypotheses import rivals
 
 _POLITE: Final = "polite"
 _AS_SAID: Final = "as_said"
@@ -44,8 +44,9 @@ class OtherHearings:
         return any(self._contradicts(yes.text, other, odds, whole) for other, odds in self.others(yes))
 
     def others(self, said: Transcript) -> Iterator[tuple[str, float]]:
-        """The other hypotheses, each with the best one's odds against it; see `behind`."""
-        return behind(said, self._rules.confidence.contested[language(said.locale)].tokens_a_character)
+        """The other hypotheses, each with the lesser of the best one's odds against it."""
+        tokens = self._rules.confidence.contested[language(said.locale)].tokens_a_character
+        return ((each.text, min(each.whole, each.by_token)) for each in rivals(said, tokens))
 
     def _contradicts(self, yes: str, other: str, odds: float, whole: Whole) -> bool:
         doubt = self._file.doubt

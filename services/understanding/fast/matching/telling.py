@@ -13,7 +13,7 @@ from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.freeform.parts import parts
 from services.understanding.fast.matching.matching import Matching, MatchInput
 
-_PROMISED: Final = ".promised@"
+_PROMISED: Final = "transfer_money.promised"
 """A rule of what the caller said that they would pay."""
 
 
@@ -22,7 +22,7 @@ def tells(found: Understood | None, span: ClauseSpan, matching: Matching, hearin
     if found is None:
         return _untaken(span, matching, hearing)
     told = found.intent is Intent.INFORM and found.slots.amount is not None
-    owed = told and (owes(span) or _PROMISED in (found.rule or ""))  # "emily needs fifty dollars"
+    owed = told and (owes(span) or found.by(_PROMISED))  # "emily needs fifty dollars"
     return Clauses((replace(found, rule=OWING) if owed else found,), ())
 
 

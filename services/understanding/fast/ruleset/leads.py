@@ -34,14 +34,14 @@ _MARKS: Final = re.compile(r"[,、，。．.!！?？;；…]")
 _MOST: Final = 6
 """Clauses that may lead up to a command, at most."""
 _RULE: Final = RuleId("intents.leads@1")
-_ABOUT: Final = ".about@"
-"""Names of rules of words that only say what the call is about."""
-_OF_A_CARD: Final = (".after@", ".unlock_it@")
+_ABOUT: Final = ("again.about", "bill_inquiry.about")
+"""Rules of words that only say what the call is about."""
+_OF_A_CARD: Final = ("bill_payment.after", "cards.after", "cards.unlock_it")
 """Of words that are about a card behind a clause with one: 「間違えたので戻して」 is not."""
 _PARTICLE: Final = 1
 """Characters behind a sum that ends a clause, at most."""
-_DO: Final = ".after_do@"
-"""Names of rules of words that only ask for it to be done."""
+_DO: Final = "bill_payment.after_do"
+"""The rule of words that only ask for it to be done."""
 _PLAIN: Final = Rules({}, splitter(spaced=False))
 
 
@@ -149,7 +149,7 @@ class Leads:
         if lead.vetoes & self._file.money or (found.intent in MONEY_MOVING and named) or other:
             return None
         billed = self._billed(found, lead.only("bill", heard, units), said, cut)
-        if billed is not None or _done(found):
+        if billed is not None or found.by(_DO):
             return billed
         if (told := _told_before(found, heard, units, lead.end)) is not None:
             return told
@@ -164,7 +164,7 @@ class Leads:
         if found.slots.card is not None:
             return found
         if not any(word in clause for word in self._file.cards):
-            return None if found.rule is not None and any(each in found.rule for each in _OF_A_CARD) else found
+            return None if found.by(*_OF_A_CARD) else found
         if card is None:
             return found
         missing = tuple(slot for slot in found.missing if slot is not SlotName.CARD)
@@ -174,7 +174,7 @@ class Leads:
         """The bill that the clause up to `cut` names, where it is to be paid and nothing else was said after it."""
         before = all(m.evidence.end <= cut and m.slot is SlotName.DATE for m in found.unresolved)
         told = [any(word in said[:cut] for word in words) for words in (self._file.owing, self._file.paid)]
-        owed = _done(found) and told == [True, False]
+        owed = found.by(_DO) and told == [True, False]
         paid = owed or any(word in said[cut:] for word in self._file.paying)
         if not (paid and before and replace(found.slots, date=None) == Slots()) or bill is None:
             return None
@@ -247,10 +247,6 @@ class Leads:
         return _called(self._patterns.subject.match(clause), find)
 
 
-def _done(found: Understood) -> bool:
-    return found.rule is not None and _DO in found.rule
-
-
 def _called(name: re.Match[str] | None, find: FindPayee | None) -> PayeeMatch | None:
     found = find(name[1]) if name is not None and find is not None else None
     return None if found is None or name is None else replace(found, start=name.start(1), end=name.end(1))
@@ -284,7 +280,7 @@ def _sums(found: Understood, heard: Annotation, cut: int) -> Iterator[Evidence]:
 
 def wanted(before: Understood | None) -> Understood | None:
     """The clause as a command of its own; one of no value, and 水道代なんですが, only say what the call is about."""
-    about = before is None or before.slots == Slots() or (before.rule is not None and _ABOUT in before.rule)
+    about = before is None or before.slots == Slots() or before.by(*_ABOUT)
     return None if about else before
 
 

@@ -15,7 +15,7 @@ _OFFERED: Final = {
     Awaited.UNLOCK: CARDS,
     Awaited.PERSON: frozenset({Intent.HUMAN_HANDOFF}),
 }
-_FOR_WHAT: Final = ".for_what@"
+_FOR_WHAT: Final = ("bill_payment.for_what", "transfer_money.for_what")
 """Names of rules of words that tell what money is for."""
 Rank = tuple[int, int, int]
 """Rule class, nearness and names not found: the lowest is meant."""
@@ -76,7 +76,7 @@ def joined(one: Understood, two: Understood) -> Understood | None:
 
 def _for_what(part: Understood) -> bool:
     """Whether it orders nothing, and tells what money is for that is no bill of the caller's: 家賃今日だ."""
-    return part.rule is not None and _FOR_WHAT in part.rule and part.slots.bill is None and part.then is None
+    return part.by(*_FOR_WHAT) and part.slots.bill is None and part.then is None
 
 
 def _on_its_day(order: Understood, day: Slot[DateValue] | None) -> Understood:
@@ -112,7 +112,7 @@ def _last(part: Understood) -> Understood:
 
 
 def _verbless(part: Understood) -> bool:
-    return part.rule is not None and ".and_to@" in part.rule
+    return part.by("transfer_money.and_to")
 
 
 def _values(slots: Slots) -> list[object]:

@@ -1,20 +1,29 @@
 """How likely the other hypotheses of an utterance are beside the best."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from schemas.transcript import Hypothesis, Transcript
 
 
-def behind(transcript: Transcript, tokens_a_character: float) -> Iterator[tuple[str, float]]:
-    """The other hypotheses, and the natural-log odds of the best against each: of whole sentences, or token by token.
+class Rival(NamedTuple):
+    """Another hypothesis, and the natural-log odds of the best against it: token by token, and of whole sentences."""
 
-    The lesser counts: a longer sentence has the lesser odds as a whole, however surely each of its words was heard.
+    text: str
+    by_token: float
+    whole: float
+
+
+def rivals(transcript: Transcript, tokens_a_character: float, end: int = 1) -> Iterator[Rival]:
+    """The other hypotheses. Tokens are told by a sentence's length, beside those of its `end`.
+
+    A longer sentence has the lesser odds as a whole, however surely each of its words was heard.
     """
 
     def tokens(hypothesis: Hypothesis) -> float:
-        return 1 + len(hypothesis.text) * tokens_a_character
+        return end + len(hypothesis.text) * tokens_a_character
 
     best, *others = transcript.hypotheses or (Hypothesis("", 0.0),)
     for other in others:
         whole = best.avg_logprob * tokens(best) - other.avg_logprob * tokens(other)
-        yield other.text, min(whole, (best.avg_logprob - other.avg_logprob) * tokens(best))
+        yield Rival(other.text, (best.avg_logprob - other.avg_logprob) * tokens(best), whole)

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from schemas.ids import RuleId
+from schemas.ids import RuleId, is_rule
 from schemas.intent import COUNTED, Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
 from schemas.span import DATED, Ambiguity, Span, SpanKind, overlap
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.other_days import its_morning, of_a_thing, of_then, spent_then
 
 _VAGUE: Final = frozenset({Ambiguity.APPROXIMATE, Ambiguity.RANGE})
-_RULE: Final = RuleId("intents.accounts@1")
+_AGAINST: Final = "dates.weekday_against_date"
+_RULE: Final = RuleId("intents.left@1")
 _FIRST_DAY: Final = 4
 """Lower ordinals choose one of several."""
 _MAX_PURPOSE: Final = 7
@@ -165,7 +166,7 @@ def _days(hearing: Hearing, found: Understood) -> tuple[Understood, list[Evidenc
         return replace(found, slots=replace(found.slots, date=None)), []
     place = units.covering(day.evidence.start, day.evidence.end)
     limit = rules.limited(units, *place) if place is not None else None
-    vague = span is not None and (span.ambiguity in _VAGUE or "against" in span.rule)
+    vague = span is not None and (span.ambiguity in _VAGUE or is_rule(span.rule, _AGAINST))
     vague = vague or (place is not None and spent_then(hearing, place[1]))
     if limit is None and day.value.start == day.value.end and not vague:
         return found, []
