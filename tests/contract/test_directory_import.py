@@ -64,6 +64,17 @@ async def test_a_payee_behind_which_something_changed_gets_a_new_version(store: 
     assert (await Directory(store, RunClock()).payee(ASHA, "rowan-pike")).version == 2
 
 
+async def test_a_payee_that_comes_back_has_a_version_it_never_had(store: Store) -> None:
+    """As often as it is removed, and whatever came back."""
+    payee = next(line for line in EXAMPLE if line.get("id") == "rowan-pike")
+    gone = {"type": "remove", "customer": ASHA, "kind": "payee", "id": "rowan-pike"}
+    versions = []
+    for lines in ([*EXAMPLE], [payee | {"route": "9/9"}], [gone], [payee], [gone], [payee]):
+        await brought(store, lines)
+        versions += [p.version for p in await Directory(store, RunClock()).payees(ASHA) if p.id == "rowan-pike"]
+    assert versions == [1, 2, 3, 4]
+
+
 async def test_what_a_file_leaves_open_stays(store: Store) -> None:
     await brought(store, EXAMPLE)
     directory = Directory(store, RunClock())

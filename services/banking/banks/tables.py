@@ -83,6 +83,15 @@ payees: Final = sa.Table(
 )
 """`holder` is whom the payee's bank names as the account's owner (null: it does not say); `route` as above."""
 
+gone_payees: Final = sa.Table(
+    "bank_gone_payees",
+    metadata,
+    sa.Column("customer_id", sa.String(128), primary_key=True),
+    sa.Column("id", sa.String(128), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+)
+"""The last version of each payee that was removed: one that comes back under its name has another."""
+
 cards: Final = sa.Table(
     "bank_cards",
     metadata,

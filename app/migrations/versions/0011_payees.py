@@ -1,0 +1,24 @@
+"""The last versions of payees that were removed."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0011"
+down_revision = "0010"
+
+
+def upgrade() -> None:
+    """Of payees that were removed before, what the ledger has of them is known."""
+    op.create_table(
+        "bank_gone_payees",
+        sa.Column("customer_id", sa.String(length=128), nullable=False),
+        sa.Column("id", sa.String(length=128), nullable=False),
+        sa.Column("version", sa.Integer(), nullable=False),
+        sa.PrimaryKeyConstraint("customer_id", "id", name=op.f("pk_bank_gone_payees")),
+    )
+    op.execute(
+        "INSERT INTO bank_gone_payees (customer_id, id, version)"
+        " SELECT customer_id, payee_id, max(payee_version) FROM ledger_transfers AS sent WHERE payee_id IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM bank_payees WHERE customer_id = sent.customer_id AND id = sent.payee_id)"
+        " GROUP BY customer_id, payee_id"
+    )
