@@ -11,8 +11,10 @@ import pytest
 
 from schemas.banking import BankOutcome, TransferState
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, NotFound, TellerlineError
+from schemas.ids import CustomerId, PayeeId
 from schemas.money import Money
 from services.banking.banks import tables as t
+from services.banking.banks.directory import Row
 from services.banking.banks.fineract import FineractBank, FineractSettings
 from services.store import Store
 from tests.contract.test_core_bank import opened_accounts
@@ -130,6 +132,21 @@ async def test_what_may_have_been_sent_is_not_declined_for_what_changed_since(st
     stand.house.clock.advance(3600)
     assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "payee_changed"
     assert stand.core.carried_out == []
+
+
+async def test_what_is_imported_while_an_order_is_looked_at_gets_no_money(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = stand.bank.payee_row
+
+    async def reading(customer: CustomerId, payee: PayeeId) -> Row:
+        row = await read(customer, payee)
+        await change(stand.house.store, t.payees, version=2, route="900/ext-other")
+        return row
+
+    monkeypatch.setattr(stand.bank, "payee_row", reading)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).outcome is BankOutcome.DONE
+    assert "ext-other" not in stand.core.accounts
 
 
 async def test_a_bill_that_was_paid_meanwhile_is_not_paid_again(stand: Stand) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -73,6 +73,23 @@ class FineractSettings:
         )
 
 
+class _Declined(Exception):
+    """The order can't be sent, for a reason that is a stable code."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Whose account money goes to and on which day, as the core knows them.
+
+    Read once: what was checked is what is sent, whatever is imported meanwhile.
+    """
+
+    client: str
+    owner: str
+    account: str
+    day: date
+
+
 class FineractBank(directory.Directory):
     """CoreBank over Fineract and the directory. A customer's and a payee's `route` are their ids in Fineract."""
 
@@ -88,8 +105,11 @@ class FineractBank(directory.Directory):
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's active savings accounts with balances."""
-        client = await self._client_id(customer)
-        if not client:
+        return await self._accounts((await self._store.look(partial(directory.person, customer))).route)
+
+    async def _accounts(self, client: str) -> Sequence[Account]:
+        """Those of a customer who is `client` in the core."""
+        if not ids_in(client, 1):
             return []
         found = await self._get(f"/v1/clients/{client}/accounts")
         rows = answers.rows_of(found, "savingsAccounts")
@@ -114,10 +134,11 @@ class FineractBank(directory.Directory):
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
         first_sent_at = await self._bind(customer, order, key)
-        refused = await self._refused(customer, order)
-        if refused:
-            return await self._not_sent(customer, key, refused, first_sent_at)
-        body = await self._request(customer, order, key)
+        try:
+            way = await self._way(customer, order)
+        except _Declined as declined:
+            return await self._not_sent(customer, key, str(declined), first_sent_at)
+        body = self._request(order, way, key)
         receipt = answers.receipt_of(
             *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
         )
@@ -173,45 +194,43 @@ class FineractBank(directory.Directory):
             raise KeyReused
         return None if fresh else instant(known.at)
 
-    async def _refused(self, customer: CustomerId, order: TransferOrder) -> str:
-        """Why an order can't be sent, as a stable code: what Fineract itself would not notice; empty when it can."""
+    async def _way(self, customer: CustomerId, order: TransferOrder) -> _Way:
+        """Where the order's money goes. Raises _Declined for what Fineract itself would not notice."""
+        if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
+            raise _Declined("bill_not_due")
         try:
-            if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
-                return "bill_not_due"
-            if order.payee_id is not None:
-                payee = await self.payee_row(customer, order.payee_id)
-                if payee.version != order.payee_version:
-                    return "payee_changed"
-                return "" if ids_in(payee.route, 2) and await self._client_id(customer) else "no_such_account"
-            owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
-            fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
-            return "" if fits and owned.get(order.source) else "no_such_account"
+            own = await self._store.look(partial(directory.person, customer))
+            payee = None if order.payee_id is None else await self.payee_row(customer, order.payee_id)
         except NotFound:
-            return "no_such_payee"
+            raise _Declined("no_such_payee") from None
+        if payee is None:
+            owned = {account.id: account.balance.currency for account in await self._accounts(own.route)}
+            fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
+            target = (own.route, str(order.to_account)) if fits and owned.get(order.source) else ()
+        else:
+            if payee.version != order.payee_version:
+                raise _Declined("payee_changed")
+            target = ids_in(payee.route, 2) if ids_in(own.route, 1) else ()
+        if not target:
+            raise _Declined("no_such_account")
+        return _Way(own.route, *target, self._clock.now().astimezone(zone(own.zone)).date())
 
     async def _still_due(self, customer: CustomerId, bill: BillId, amount: Money) -> bool:
         dues = [known.due for known in await self.bills(customer) if known.id == bill]
         return any(due.currency == amount.currency and due.minor >= amount.minor for due in dues)
 
-    async def _request(self, customer: CustomerId, order: TransferOrder, key: str) -> answers.Json:
+    def _request(self, order: TransferOrder, way: _Way, key: str) -> answers.Json:
         """The body of an account transfer."""
-        client = await self._client_id(customer)
-        if order.payee_id is None:
-            target, owner = order.to_account, client
-        else:
-            owner, account = ids_in((await self.payee_row(customer, order.payee_id)).route, 2)
-            target = AccountId(account)
-        own = await self._store.look(partial(directory.person, customer))
         return {
             "fromOfficeId": self._settings.office,
-            "fromClientId": client,
+            "fromClientId": way.client,
             "fromAccountType": _SAVINGS,
             "fromAccountId": order.source,
             "toOfficeId": self._settings.office,
-            "toClientId": owner,
+            "toClientId": way.owner,
             "toAccountType": _SAVINGS,
-            "toAccountId": target,
-            "transferDate": self._clock.now().astimezone(zone(own.zone)).date().isoformat(),
+            "toAccountId": way.account,
+            "transferDate": way.day.isoformat(),
             "transferAmount": str(answers.major_units(order.amount)),
             "transferDescription": key,
             "dateFormat": _DATE_FORMAT,
@@ -234,15 +253,10 @@ class FineractBank(directory.Directory):
         if not await self._store.transact("bank.bill", paying):
             log.error("a payment went through for a bill that was no longer due; it waits for a person")
 
-    async def _client_id(self, customer: CustomerId) -> str:
-        """The customer's id in the core, if there is any."""
-        route: str = (await self._store.look(partial(directory.person, customer))).route
-        return route if ids_in(route, 1) else ""
-
     async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[answers.Json]:
         """An account's transactions as Fineract has them, after checking that it is this customer's."""
         found = await self._get(f"/v1/savingsaccounts/{account}", {"associations": "transactions"})
-        if str(found.get("clientId")) != await self._client_id(customer):
+        if str(found.get("clientId")) != (await self._store.look(partial(directory.person, customer))).route:
             raise NotFound("no such account")
         return answers.rows_of(found, "transactions")
 
