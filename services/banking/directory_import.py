@@ -243,7 +243,8 @@ def _row(record: PayeeRecord | CardRecord | BillRecord, before: Row | None, plac
     match record:
         case PayeeRecord():
             paid = record.last_paid.isoformat() if record.last_paid else None
-            row |= {"aliases": list(record.aliases), "last_paid": paid or (before or {}).get("last_paid")}
+            known = (before or {}).get("last_paid")  # also by us, since the file was written
+            row |= {"aliases": list(record.aliases), "last_paid": max(filter(None, (paid, known)), default=None)}
         case CardRecord():
             row["locked"] = record.locked if record.locked is not None else bool((before or {}).get("locked", False))
             row["position"] = before["position"] if before else place

@@ -196,6 +196,17 @@ async def test_a_bill_shrinks_once(bank: CoreBank) -> None:
     assert await bank.bills(ANN) == []
 
 
+async def test_a_payee_was_paid_last_on_the_customers_own_day(bank: CoreBank) -> None:
+    """Whoever asks: also who only learns what became of it; of what was declined nothing is known."""
+    bank._clock.advance(12 * 3600)  # type: ignore[attr-defined] # in New York it is still the day before
+    await bank.transfer(ANN, order(BALANCE + 1, NEW), "key-0")
+    for key, wanted in (("key-1", order()), ("key-2", order(3_000, POWER, bill_id=BILL))):
+        await bank.transfer(ANN, wanted, key)
+    paid = {payee.id: payee.last_paid for payee in await bank.payees(ANN)}
+    assert paid == dict.fromkeys(paid) | {KIM: MOMENT.date(), POWER: MOMENT.date()}
+    assert not any(payee.last_paid for payee in await bank.payees(BOB))
+
+
 async def test_transactions(bank: CoreBank) -> None:
     for n in range(3):
         await bank.transfer(ANN, order(1_000 + n), f"key-{n}")

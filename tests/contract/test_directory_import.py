@@ -81,6 +81,7 @@ async def test_what_a_file_leaves_open_stays(store: Store) -> None:
     await directory.set_card_lock(ASHA, "asha-debit", True)
     before = await directory.payee(ASHA, "rowan-pike")
     payee = {k: v for k, v in next(x for x in EXAMPLE if x.get("id") == "rowan-pike").items() if k != "last_paid"}
+    await brought(store, [payee | {"last_paid": "2025-11-02"}])  # a file older than what is known
     card = next(line for line in EXAMPLE if line.get("id") == "asha-debit")
     await brought(store, [payee, card])
     assert (await directory.cards(ASHA))[0].locked

@@ -27,6 +27,7 @@ from tests.harness.money import (
     CALL,
     CHECKING,
     DUE,
+    KIM,
     OTHER_CALL,
     POWER,
     House,
@@ -84,6 +85,7 @@ async def test_one_movement_whatever_happens(stand: Stand, fault: str) -> None:
     await settle(stand.house, 3)
     assert (await stand.house.ledger.receipt(ANN, proposal.id)).state is TransferState.SUCCEEDED
     assert stand.core.carried_out == [f"tl-{proposal.id}"]
+    assert (await stand.bank.payee(ANN, KIM)).last_paid == stand.house.clock.now().date()
     assert stand.core.total == before
     assert stand.core.accounts[CHECKING].cents == BALANCE - 5_000
 

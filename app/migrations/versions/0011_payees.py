@@ -1,4 +1,4 @@
-"""The last versions of payees that were removed."""
+"""The last versions of payees that were removed, and whom a key of a foreign core pays."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,8 @@ down_revision = "0010"
 
 
 def upgrade() -> None:
-    """Of payees that were removed before, what the ledger has of them is known."""
+    """Of payees that were removed before, what the ledger has of them is known, of keys nothing."""
+    op.add_column("bank_wire_keys", sa.Column("payee_id", sa.String(length=128), nullable=True))
     op.create_table(
         "bank_gone_payees",
         sa.Column("customer_id", sa.String(length=128), nullable=False),

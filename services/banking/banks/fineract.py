@@ -29,7 +29,7 @@ from schemas.banking import (
 )
 from schemas.directory import ids_in
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
-from schemas.ids import AccountId, BillId, CustomerId
+from schemas.ids import AccountId, BillId, CustomerId, PayeeId
 from schemas.money import Money
 from services.banking.banks import directory
 from services.banking.banks import fineract_answers as answers
@@ -143,7 +143,7 @@ class FineractBank(directory.Directory):
             *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
         )
         if receipt.outcome is BankOutcome.DONE:
-            await self._pay_off(customer, key)
+            await self._note_done(customer, key, way.day)
         return receipt
 
     async def _not_sent(
@@ -167,7 +167,7 @@ class FineractBank(directory.Directory):
         for row in await self._history(customer, AccountId(sent.source)):
             transfer = row.get("transfer") or {}
             if isinstance(transfer, dict) and transfer.get("transferDescription") == key and not row.get("reversed"):
-                await self._pay_off(customer, key)
+                await self._note_done(customer, key, answers.day_of(row))
                 return BankReceipt(BankOutcome.DONE, answers.reference_of(transfer.get("id")) or "")
         return BankReceipt(BankOutcome.NOT_FOUND)
 
@@ -179,6 +179,7 @@ class FineractBank(directory.Directory):
             "key": key,
             "fingerprint": print_,
             "source": order.source,
+            "payee_id": order.payee_id,
             "bill_id": order.bill_id,
             "amount_minor": order.amount.minor,
             "currency": order.amount.currency,
@@ -237,20 +238,21 @@ class FineractBank(directory.Directory):
             "locale": "en",
         }
 
-    async def _pay_off(self, customer: CustomerId, key: str) -> None:
-        """Take a payment that went through off its bill, once: the note on the key goes as the bill shrinks."""
-        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer) & t.wire_keys.c.bill_id.is_not(None)
-        today = self._clock.now().date()
+    async def _note_done(self, customer: CustomerId, key: str, day: date) -> None:
+        """Of a payment that went through: when its payee was paid, and once, as its note goes, that its bill was."""
+        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer)
 
-        def paying(connection: sa.Connection) -> bool:
-            due = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).first()
-            if due is None:
+        def noting(connection: sa.Connection) -> bool:
+            sent = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).one()
+            if sent.payee_id is not None:
+                directory.note_paid(customer, connection, PayeeId(sent.payee_id), day)
+            if sent.bill_id is None:
                 return True
             connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
-            paid = Money(due.amount_minor, due.currency)
-            return directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+            paid = Money(sent.amount_minor, sent.currency)
+            return directory.settle_bill(customer, connection, BillId(sent.bill_id), paid)
 
-        if not await self._store.transact("bank.bill", paying):
+        if not await self._store.transact("bank.done", noting):
             log.error("a payment went through for a bill that was no longer due; it waits for a person")
 
     async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[answers.Json]:

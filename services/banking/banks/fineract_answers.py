@@ -88,12 +88,20 @@ def account_of(row: Json) -> Account:
         raise BankGarbage("a malformed account") from error
 
 
+def day_of(row: Json) -> date:
+    """The day of a transaction. Raises BankGarbage."""
+    try:
+        return date(*row["date"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BankGarbage("a malformed day") from error
+
+
 def transaction_of(account: AccountId, row: Json) -> Transaction:
     """A booked transaction, negative where money left. Raises BankGarbage."""
     try:
         kind, amount = row["transactionType"], _money(row["amount"], row["currency"]["code"])
         leaves = kind.get("withdrawal") is True or (kind.get("code") or "").endswith(("withdrawal", "feeDeduction"))
-        booked = date(*row["date"])
+        booked = day_of(row)
         note = str((row.get("transfer") or {}).get("toClientName") or row.get("note") or kind.get("value") or "")
         signed = Money(-amount.minor if leaves else amount.minor, amount.currency)
         return Transaction(str(int(row["id"])), account, booked, signed, note[:200])

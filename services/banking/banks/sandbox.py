@@ -128,8 +128,10 @@ def _move(customer: CustomerId, connection: sa.Connection, order: TransferOrder,
         {"account_id": credited, "amount_minor": order.amount.minor, "merchant": merchant, **common},
     ]
     connection.execute(sa.insert(t.entries), rows)
-    if order.bill_id and not directory.settle_bill(customer, connection, order.bill_id, order.amount, on=today):
+    if order.bill_id and not directory.settle_bill(customer, connection, order.bill_id, order.amount):
         raise _Declined("bill_not_due")
+    if order.payee_id:
+        directory.note_paid(customer, connection, order.payee_id, today)
 
 
 def _target(customer: CustomerId, connection: sa.Connection, order: TransferOrder) -> tuple[str, str]:

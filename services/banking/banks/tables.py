@@ -134,6 +134,7 @@ wire_keys: Final = sa.Table(
     sa.Column("key", sa.String(80), primary_key=True),
     sa.Column("fingerprint", sa.String(64), nullable=False),
     sa.Column("source", sa.String(128), nullable=False),
+    sa.Column("payee_id", sa.String(128)),
     sa.Column("bill_id", sa.String(128)),
     sa.Column("amount_minor", sa.BigInteger, nullable=False),
     sa.Column("currency", sa.String(3), nullable=False),
