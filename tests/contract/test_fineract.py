@@ -9,7 +9,7 @@ from datetime import date
 import httpx
 import pytest
 
-from schemas.banking import BankOutcome, TransferState
+from schemas.banking import BankOutcome, TransactionFilter, TransferState
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, NotFound, TellerlineError
 from schemas.ids import CustomerId, PayeeId
 from schemas.money import Money
@@ -18,7 +18,7 @@ from services.banking.banks.directory import Row
 from services.banking.banks.fineract import FineractBank, FineractSettings
 from services.store import Store
 from tests.contract.test_core_bank import opened_accounts
-from tests.fakes.fineract import FAULTS, FakeFineract
+from tests.fakes.fineract import FAULTS, FakeFineract, Json
 from tests.harness.money import (
     ANN,
     BALANCE,
@@ -230,3 +230,26 @@ class _Odd:
 async def test_amounts_are_exact(stand: Stand) -> None:
     stand.core.accounts[CHECKING].cents = 112_330_030_030
     assert (await stand.bank.accounts(ANN))[0].balance == Money(112_330_030_030, "USD")
+
+
+@pytest.mark.parametrize(
+    ("code", "flags", "minor"),
+    [
+        *((code, {}, 300) for code in ("deposit", "interestPosting", "dividendPayout")),
+        *((code, {}, -300) for code in ("withdrawal", "withdrawalFee", "annualFee", "payCharge", "withholdTax")),
+        *((code, {}, None) for code in ("onHold", "release", "escheat", "accrual", "waiveCharge", "initiateTransfer")),
+        ("withdrawal", {"reversed": True}, None),
+        ("withdrawal", {"isReversal": True}, None),
+    ],
+)
+async def test_what_a_row_did_to_the_balance(stand: Stand, code: str, flags: Json, minor: int | None) -> None:
+    stand.core.book(CHECKING, code, 300, **flags)
+    moved = await stand.bank.transactions(ANN, TransactionFilter())
+    assert [one.amount for one in moved] == ([] if minor is None else [Money(minor, "USD")])
+
+
+@pytest.mark.parametrize("code", ["", "invalid", "fee", "x.withdrawal"])
+async def test_a_row_of_a_kind_that_nobody_knows_is_not_guessed(stand: Stand, code: str) -> None:
+    stand.core.book(CHECKING, code, 300)
+    with pytest.raises(BankGarbage):
+        await stand.bank.transactions(ANN, TransactionFilter())

@@ -132,22 +132,25 @@ class FakeFineract(FakeHttpServer):
         target.cents += cents
         self.carried_out.append(body["transferDescription"])
         number = len(self.carried_out)
-        for account, leaves in ((source, True), (target, False)):
-            account.transactions.insert(0, self._row(body, number * 2 + leaves, cents, number, leaves=leaves))
+        transfer = {"id": number, "transferDescription": body["transferDescription"], "toClientName": "Kim Reed"}
+        day = [int(part) for part in body["transferDate"].split("-")]
+        for account, kind in ((body["fromAccountId"], "withdrawal"), (body["toAccountId"], "deposit")):
+            self.book(account, kind, cents, date=day, transfer=transfer)
         return 200, {"savingsId": body["fromAccountId"], "resourceId": number}
 
-    @staticmethod
-    def _row(body: Json, row: int, cents: int, number: int, *, leaves: bool) -> Json:
-        kind = "withdrawal" if leaves else "deposit"
-        return {
-            "id": row,
-            "transactionType": {"code": f"savingsAccountTransactionType.{kind}", "withdrawal": leaves, "value": kind},
+    def book(self, account: str, kind: str, cents: int, **fields: object) -> None:
+        """A row of an account's history."""
+        rows = self.accounts[account].transactions
+        row = {
+            "id": sum(len(held.transactions) for held in self.accounts.values()) + 1,
+            "transactionType": {"code": f"savingsAccountTransactionType.{kind}", "value": kind.title()},
             "amount": cents / 100,
-            "currency": {"code": "USD"},
-            "date": [int(part) for part in body["transferDate"].split("-")],
+            "currency": {"code": self.accounts[account].currency},
+            "date": [2026, 3, 4],
             "reversed": False,
-            "transfer": {"id": number, "transferDescription": body["transferDescription"], "toClientName": "Kim Reed"},
+            "isReversal": False,
         }
+        rows.insert(0, row | fields)
 
     def _read(self, path: str) -> tuple[int, Json]:
         parts = path.strip("/").split("/")

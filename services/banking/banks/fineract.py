@@ -123,7 +123,10 @@ class FineractBank(directory.Directory):
         chosen = owned if wanted.account_id is None else [wanted.account_id]
         details = await asyncio.gather(*(self._history(customer, account) for account in chosen))
         moved = [
-            answers.transaction_of(account, row) for account, rows in zip(chosen, details, strict=True) for row in rows
+            found
+            for account, rows in zip(chosen, details, strict=True)
+            for row in rows
+            if (found := answers.transaction_of(account, row)) is not None
         ]
         payees = {payee.name for payee in await self.payees(customer)} if wanted.sent else ()
         fitting = sorted(
@@ -166,7 +169,7 @@ class FineractBank(directory.Directory):
             return BankReceipt(BankOutcome.NOT_FOUND)
         for row in await self._history(customer, AccountId(sent.source)):
             transfer = row.get("transfer") or {}
-            if isinstance(transfer, dict) and transfer.get("transferDescription") == key and not row.get("reversed"):
+            if isinstance(transfer, dict) and transfer.get("transferDescription") == key and answers.booked(row):
                 await self._note_done(customer, key, answers.day_of(row))
                 return BankReceipt(BankOutcome.DONE, answers.reference_of(transfer.get("id")) or "")
         return BankReceipt(BankOutcome.NOT_FOUND)

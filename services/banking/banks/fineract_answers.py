@@ -19,8 +19,21 @@ Json = dict[str, Any]
 _REFERENCE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _DECLINES: Final = {
     "error.msg.savingsaccount.transaction.insufficient.account.balance": "insufficient_funds",
-    "error.msg.savings.account.debit.not.allowed": "account_blocked",
+    "error.msg.savingsaccount.transaction.insufficient.account.balance.withdraw": "insufficient_funds",
+    "error.msg.savings.account.debit.transaction.not.allowed": "account_blocked",
+    "error.msg.saving.account.blocked.transaction.not.allowed": "account_blocked",
 }
+_SIGNS: Final = (
+    dict.fromkeys(("deposit", "interestPosting", "dividendPayout"), 1)
+    | dict.fromkeys(
+        ("withdrawal", "withdrawalFee", "annualFee", "payCharge", "overdraftInterest", "withholdTax"), -1,
+    )
+    | dict.fromkeys(
+        ("waiveCharge", "accrual", "initiateTransfer", "approveTransfer", "withdrawTransfer", "rejectTransfer",
+         "writtenoff", "escheat", "onHold", "release"), 0,
+    )
+)  # fmt: skip
+"""All kinds of savings transactions that Fineract has, and what each does to the balance."""
 
 
 def receipt_of(status: int, text: bytes) -> BankReceipt:
@@ -96,15 +109,21 @@ def day_of(row: Json) -> date:
         raise BankGarbage("a malformed day") from error
 
 
-def transaction_of(account: AccountId, row: Json) -> Transaction:
-    """A booked transaction, negative where money left. Raises BankGarbage."""
+def booked(row: Json) -> bool:
+    """Whether a transaction counts: neither was it taken back, nor does it take another back."""
+    return not row.get("reversed") and not row.get("isReversal")
+
+
+def transaction_of(account: AccountId, row: Json) -> Transaction | None:
+    """A booked transaction, negative where money left; none where no money moved. Raises BankGarbage."""
     try:
         kind, amount = row["transactionType"], _money(row["amount"], row["currency"]["code"])
-        leaves = kind.get("withdrawal") is True or (kind.get("code") or "").endswith(("withdrawal", "feeDeduction"))
-        booked = day_of(row)
+        sign = _SIGNS[kind["code"].removeprefix("savingsAccountTransactionType.")]
+        if not sign or not booked(row):
+            return None
         note = str((row.get("transfer") or {}).get("toClientName") or row.get("note") or kind.get("value") or "")
-        signed = Money(-amount.minor if leaves else amount.minor, amount.currency)
-        return Transaction(str(int(row["id"])), account, booked, signed, note[:200])
+        moved = Money(sign * amount.minor, amount.currency)
+        return Transaction(str(int(row["id"])), account, day_of(row), moved, note[:200])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BankGarbage("a malformed transaction") from error
 
