@@ -30,6 +30,7 @@ from tests.harness.money import (
     KIM,
     OTHER_CALL,
     POWER,
+    SAVINGS,
     House,
     RunClock,
     build,
@@ -164,7 +165,7 @@ async def test_a_bill_that_was_paid_meanwhile_is_not_paid_again(stand: Stand) ->
     assert (receipt.state, receipt.reason) == (TransferState.FAILED, "bill_not_due")
     assert stand.core.carried_out == [f"tl-{at_once.id}"]
     again = await stand.bank.transfer(ANN, bill, f"tl-{at_once.id}")
-    assert (again.outcome, again.reference) == (BankOutcome.DONE, "1")
+    assert (again.outcome, again.reference) == (BankOutcome.DONE, f"tl-{at_once.id}")
 
 
 async def test_the_same_key_while_in_flight(stand: Stand) -> None:
@@ -178,13 +179,33 @@ async def test_the_same_key_while_in_flight(stand: Stand) -> None:
 
 
 async def test_another_customers_account_is_not_there(stand: Stand) -> None:
-    stand.core.accounts["ann-checking"].client = "client-bob"
-    await stand.bank._bind(ANN, order(), "key-1")
+    stand.core.accounts[CHECKING].client = "client-bob"
+    await stand.bank._bind(ANN, order(), "key-1", "Kim Reed")
     with pytest.raises(NotFound):
         await stand.bank.transfer_outcome(ANN, "key-1")
-    with pytest.raises(TellerlineError):
-        await stand.bank.transfer(ANN, order(), "key-1")
+    for wanted in (order(), order(payee_id=None, to_account=SAVINGS)):
+        assert (await stand.bank.transfer(ANN, wanted, f"key-{wanted.to_account}")).reason == "no_such_account"
     assert stand.core.carried_out == []
+
+
+@pytest.mark.parametrize("source", ["EUR", "term"])
+async def test_what_is_no_savings_account_of_the_currency_pays_nothing(stand: Stand, source: str) -> None:
+    held = stand.core.accounts[CHECKING]
+    held.currency, held.deposit = ("EUR", 100) if source == "EUR" else ("USD", 200)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "no_such_account"
+    assert len(await stand.bank.accounts(ANN)) == (2 if source == "EUR" else 1)
+    assert await stand.bank.transactions(ANN, TransactionFilter()) == []
+
+
+async def test_a_movement_is_called_as_its_payee_was(stand: Stand) -> None:
+    """Fineract names nobody: whom a key paid is known here, of another customer's key nothing."""
+    for key, wanted in (("key-1", order()), ("key-2", order(payee_id=None, to_account=SAVINGS))):
+        await stand.bank.transfer(ANN, wanted, key)
+    await stand.bank.transfer(BOB, order(source="bob-checking", payee_id=None, to_account="bob-savings"), "key-3")
+    stand.core.book(CHECKING, "deposit", 1, transfer={"transferDescription": "key-3"})
+    await change(stand.house.store, t.payees, name="Kim Other", version=2)
+    moved = await stand.bank.transactions(ANN, TransactionFilter())
+    assert {one.merchant for one in moved} == {"Kim Reed", "savings", "Deposit"}
 
 
 @pytest.mark.parametrize("route", ["", "900", "900/", "900/../x", "900/a?b"])
@@ -227,9 +248,10 @@ class _Odd:
         return self._value
 
 
-async def test_amounts_are_exact(stand: Stand) -> None:
-    stand.core.accounts[CHECKING].cents = 112_330_030_030
-    assert (await stand.bank.accounts(ANN))[0].balance == Money(112_330_030_030, "USD")
+@pytest.mark.parametrize("cents", [112_330_030_030, 0])
+async def test_amounts_are_exact(stand: Stand, cents: int) -> None:
+    stand.core.accounts[CHECKING].cents = cents
+    assert (await stand.bank.accounts(ANN))[0].balance == Money(cents, "USD")
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
 """Apache Fineract as the core bank: accounts and account transfers over its HTTP API.
 
-Fineract replays a stored answer for an `Idempotency-Key` it has seen, says 409 while the first request is still being
-worked on, and never compares the payload. So the key is bound to the order's fingerprint in our own table before the
-first request leaves; the key also stands in the transfer's description, by which an outcome is found again.
+Fineract replays a stored answer for an `Idempotency-Key` it has seen, says 425 while the first request is still being
+worked on, and compares neither the payload nor whose the account is. So the key is bound to the order's fingerprint in
+our own table before the first request leaves; the key also stands in the transfer's description, by which an outcome,
+and whom it paid, is found again.
 Payees, cards, bills and limits, which Fineract does not keep, come from the directory.
 """
 
@@ -47,7 +48,6 @@ _MAY_BE_UNDER_WAY: Final = timedelta(hours=1)
 """How long after a request was sent first the core may still be carrying it out."""
 _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
-_DATE_FORMAT: Final = "yyyy-MM-dd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class _Way:
     client: str
     owner: str
     account: str
+    name: str
     day: date
 
 
@@ -113,7 +114,7 @@ class FineractBank(directory.Directory):
             return []
         found = await self._get(f"/v1/clients/{client}/accounts")
         rows = answers.rows_of(found, "savingsAccounts")
-        return [answers.account_of(row) for row in rows if answers.flagged(row, "status", "active")]
+        return [answers.account_of(row) for row in rows if answers.current(row)]
 
     async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
         """Booked transactions of the customer's accounts, newest first."""
@@ -122,12 +123,9 @@ class FineractBank(directory.Directory):
             return []
         chosen = owned if wanted.account_id is None else [wanted.account_id]
         details = await asyncio.gather(*(self._history(customer, account) for account in chosen))
-        moved = [
-            found
-            for account, rows in zip(chosen, details, strict=True)
-            for row in rows
-            if (found := answers.transaction_of(account, row)) is not None
-        ]
+        names = await self._names(customer)
+        rows = ((account, row) for account, listed in zip(chosen, details, strict=True) for row in listed)
+        moved = filter(None, (answers.transaction_of(account, row, names) for account, row in rows))
         payees = {payee.name for payee in await self.payees(customer)} if wanted.sent else ()
         fitting = sorted(
             (m for m in moved if wanted.fits(m, payees)), key=lambda m: (m.booked_on, int(m.id)), reverse=True
@@ -136,15 +134,14 @@ class FineractBank(directory.Directory):
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
-        first_sent_at = await self._bind(customer, order, key)
         try:
             way = await self._way(customer, order)
         except _Declined as declined:
-            return await self._not_sent(customer, key, str(declined), first_sent_at)
-        body = self._request(order, way, key)
-        receipt = answers.receipt_of(
-            *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
-        )
+            return await self._not_sent(customer, key, str(declined), await self._bind(customer, order, key, ""))
+        await self._bind(customer, order, key, way.name)
+        body, headers = self._request(order, way, key), {"Idempotency-Key": key}
+        answer = await self._asked("POST", "/v1/accounttransfers", json=body, headers=headers)
+        receipt = answers.receipt_of(key, *answer)
         if receipt.outcome is BankOutcome.DONE:
             await self._note_done(customer, key, way.day)
         return receipt
@@ -168,14 +165,16 @@ class FineractBank(directory.Directory):
         if sent is None:
             return BankReceipt(BankOutcome.NOT_FOUND)
         for row in await self._history(customer, AccountId(sent.source)):
-            transfer = row.get("transfer") or {}
-            if isinstance(transfer, dict) and transfer.get("transferDescription") == key and answers.booked(row):
+            if answers.sent_under(row) == key and answers.booked(row):
                 await self._note_done(customer, key, answers.day_of(row))
-                return BankReceipt(BankOutcome.DONE, answers.reference_of(transfer.get("id")) or "")
+                return BankReceipt(BankOutcome.DONE, key)
         return BankReceipt(BankOutcome.NOT_FOUND)
 
-    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> datetime | None:
-        """Tie the key to the order before anything is sent; since when it has been, if it was. Raises KeyReused."""
+    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str, name: str) -> datetime | None:
+        """Tie the key to the order, and to the `name` that its movement shall have, before anything is sent.
+
+        Since when it has been, if it was. Raises KeyReused.
+        """
         print_ = fingerprint(customer, order)
         row = {
             "customer_id": customer,
@@ -186,6 +185,7 @@ class FineractBank(directory.Directory):
             "bill_id": order.bill_id,
             "amount_minor": order.amount.minor,
             "currency": order.amount.currency,
+            "merchant": name,
             "at": micros(self._clock.now()),
         }
         stored = sa.select(t.wire_keys).where(t.wire_keys.c.key == key)
@@ -207,17 +207,15 @@ class FineractBank(directory.Directory):
             payee = None if order.payee_id is None else await self.payee_row(customer, order.payee_id)
         except NotFound:
             raise _Declined("no_such_payee") from None
-        if payee is None:
-            owned = {account.id: account.balance.currency for account in await self._accounts(own.route)}
-            fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
-            target = (own.route, str(order.to_account)) if fits and owned.get(order.source) else ()
-        else:
-            if payee.version != order.payee_version:
-                raise _Declined("payee_changed")
-            target = ids_in(payee.route, 2) if ids_in(own.route, 1) else ()
-        if not target:
+        if payee is not None and payee.version != order.payee_version:
+            raise _Declined("payee_changed")
+        owned = {a.id: a for a in await self._accounts(own.route) if a.balance.currency == order.amount.currency}
+        to = payee or owned.get(order.to_account or AccountId(""))
+        target = (own.route, order.to_account or "") if payee is None else ids_in(payee.route, 2)
+        if to is None or not target or order.source not in owned or order.to_account == order.source:
             raise _Declined("no_such_account")
-        return _Way(own.route, *target, self._clock.now().astimezone(zone(own.zone)).date())
+        owner, account = target
+        return _Way(own.route, owner, account, to.name, self._clock.now().astimezone(zone(own.zone)).date())
 
     async def _still_due(self, customer: CustomerId, bill: BillId, amount: Money) -> bool:
         dues = [known.due for known in await self.bills(customer) if known.id == bill]
@@ -237,9 +235,15 @@ class FineractBank(directory.Directory):
             "transferDate": way.day.isoformat(),
             "transferAmount": str(answers.major_units(order.amount)),
             "transferDescription": key,
-            "dateFormat": _DATE_FORMAT,
+            "dateFormat": "yyyy-MM-dd",
             "locale": "en",
         }
+
+    async def _names(self, customer: CustomerId) -> Mapping[str, str]:
+        """What the customer's own transfers are called, by key."""
+        mine = sa.select(t.wire_keys.c.key, t.wire_keys.c.merchant).where(t.wire_keys.c.customer_id == customer)
+        rows = await self._store.look(lambda connection: connection.execute(mine).all())
+        return {row.key: row.merchant for row in rows}
 
     async def _note_done(self, customer: CustomerId, key: str, day: date) -> None:
         """Of a payment that went through: when its payee was paid, and once, as its note goes, that its bill was."""

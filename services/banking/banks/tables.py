@@ -138,9 +138,11 @@ wire_keys: Final = sa.Table(
     sa.Column("bill_id", sa.String(128)),
     sa.Column("amount_minor", sa.BigInteger, nullable=False),
     sa.Column("currency", sa.String(3), nullable=False),
+    sa.Column("merchant", sa.String(200), nullable=False, server_default=""),
     sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("ix_bank_wire_keys_customer_id", "customer_id"),
 )
 """What was sent to a foreign core under which key: such a core replays by key without comparing the request.
 
-`bill_id` is cleared once the payment was taken off the bill.
+`bill_id` is cleared once the payment was taken off the bill; `merchant` is what the customer's statement calls it.
 """
