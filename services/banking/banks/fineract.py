@@ -73,7 +73,7 @@ class FineractSettings:
         )
 
 
-class _Declined(Exception):
+class _Unsendable(Exception):
     """The order can't be sent, for a reason that is a stable code."""
 
 
@@ -136,8 +136,8 @@ class FineractBank(directory.Directory):
         """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
         try:
             way = await self._way(customer, order)
-        except _Declined as declined:
-            return await self._not_sent(customer, key, str(declined), await self._bind(customer, order, key, ""))
+        except _Unsendable as refused:
+            return await self._not_sent(customer, key, str(refused), await self._bind(customer, order, key, ""))
         await self._bind(customer, order, key, way.name)
         body, headers = self._request(order, way, key), {"Idempotency-Key": key}
         answer = await self._asked("POST", "/v1/accounttransfers", json=body, headers=headers)
@@ -199,21 +199,21 @@ class FineractBank(directory.Directory):
         return None if fresh else instant(known.at)
 
     async def _way(self, customer: CustomerId, order: TransferOrder) -> _Way:
-        """Where the order's money goes. Raises _Declined for what Fineract itself would not notice."""
+        """Where the order's money goes. Raises _Unsendable for what Fineract itself would not notice."""
         if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
-            raise _Declined("bill_not_due")
+            raise _Unsendable("bill_not_due")
         try:
             own = await self._store.look(partial(directory.person, customer))
             payee = None if order.payee_id is None else await self.payee_row(customer, order.payee_id)
         except NotFound:
-            raise _Declined("no_such_payee") from None
+            raise _Unsendable("no_such_payee") from None
         if payee is not None and payee.version != order.payee_version:
-            raise _Declined("payee_changed")
+            raise _Unsendable("payee_changed")
         owned = {a.id: a for a in await self._accounts(own.route) if a.balance.currency == order.amount.currency}
         to = payee or owned.get(order.to_account or AccountId(""))
         target = (own.route, order.to_account or "") if payee is None else ids_in(payee.route, 2)
         if to is None or not target or order.source not in owned or order.to_account == order.source:
-            raise _Declined("no_such_account")
+            raise _Unsendable("no_such_account")
         owner, account = target
         return _Way(own.route, owner, account, to.name, self._clock.now().astimezone(zone(own.zone)).date())
 
