@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 import sqlalchemy as sa
 
+from app.composition import keys_needed
 from schemas.banking import BankReceipt, TransferOrder, TransferState
 from schemas.ids import CustomerId
 from services.banking.banks.sandbox import SandboxBank
@@ -56,3 +57,13 @@ async def test_a_bank_that_is_silent_on_one(house: House) -> None:
     bank = SilentBank(house.store, house.clock)
     bank.heard = asyncio.Event()
     assert await build(house.store, house.clock, bank).reconciler.run_once() == 2
+
+
+async def test_a_key_is_needed_by_all_that_wait_under_it(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are; one that can't be read fits none."""
+    monkeypatch.setattr(keys_needed, "PAGE", 1)
+    await confirmed(house)
+    new, old = b"n" * 32, b"s" * 32
+    assert await keys_needed.seals_needed(house.store, [new, old]) == (0, [0, 2])
+    await tamper(house.store, sa.update(transfers).where(transfers.c.customer_id == ANN).values(currency="ZZZ"))
+    assert await keys_needed.seals_needed(house.store, [new, old]) == (1, [0, 1])
