@@ -96,6 +96,14 @@ async def test_what_is_removed_is_gone_and_again_is_harmless(store: Store) -> No
     assert (await brought(store, [gone]))[1]["bill", "as before"] == 1
 
 
+async def test_what_comes_after_a_removal_stands_last(store: Store) -> None:
+    card = next(line for line in EXAMPLE if line["type"] == "card")
+    gone = {"type": "remove", "customer": ASHA, "kind": "card", "id": card["id"]}
+    for lines in ([*EXAMPLE, card | {"id": "z"}], [gone], [card | {"id": "a"}, card | {"id": "0"}]):
+        await brought(store, lines)
+    assert [one.id for one in await Directory(store, RunClock()).cards(ASHA)] == ["z", "a", "0"]
+
+
 async def test_lines_that_do_not_fit_are_told_and_nothing_is_written(store: Store) -> None:
     bill = next(line for line in EXAMPLE if line["type"] == "bill")
     lines = [

@@ -112,14 +112,14 @@ def profile(
 
 def cards(customer: CustomerId, connection: sa.Connection) -> Sequence[Card]:
     """The customer's cards, in the bank's order."""
-    wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position)
+    wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position, t.cards.c.id)
     return [_card(row) for row in connection.execute(wanted)]
 
 
 def bills(customer: CustomerId, connection: sa.Connection) -> Sequence[Bill]:
     """The customer's open bills, in the bank's order."""
     mine = (t.bills.c.customer_id == customer) & (t.bills.c.due_minor > 0)
-    rows = connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
+    rows = connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position, t.bills.c.id))
     return [_bill(row) for row in rows]
 
 
