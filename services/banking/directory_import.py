@@ -205,7 +205,9 @@ def _plan(household: Household, present: Present) -> _Plan:
     people, limits, payees, cards, bills, gone = (present.get((table.name, customer), {}) for table in _EVERY)
     known = dict(zip(_TABLES, (payees, cards, bills), strict=True))
     plan = _Plan(customer in people, {(kind, key) for kind, rows in known.items() for key in rows})
-    places = Counter({k: max((row.get("position", 0) for row in rows.values()), default=0) for k, rows in known.items()})
+    places = Counter(
+        {k: max((row.get("position", 0) for row in rows.values()), default=0) for k, rows in known.items()}
+    )
     for _, record in household.records:
         match record:
             case CustomerRecord():
