@@ -91,11 +91,14 @@ async def test_one_movement_whatever_happens(stand: Stand, fault: str) -> None:
     assert stand.core.accounts[CHECKING].cents == BALANCE - 5_000
 
 
-@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "nested", "drop"])
-async def test_reads_that_fail_are_errors_and_nothing_else(stand: Stand, fault: str) -> None:
+@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "nested", "drop", "no_http"])
+async def test_reads_that_fail_are_errors_and_nothing_else(
+    stand: Stand, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
     stand.core.reads = deque([fault])
     with pytest.raises((BankUnavailable, BankGarbage)):
         await stand.bank.accounts(ANN)
+    assert "4000" not in caplog.text, "what a peer says is repeated in no log"
     assert len(await stand.bank.accounts(ANN)) == 2
 
 

@@ -96,6 +96,10 @@ class FakeFineract(FakeHttpServer):
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n" + text[:5])
             await writer.drain()
             return False
+        if fault == "no_http":
+            writer.write(b"Ann has 4000 dollars\r\n\r\n")
+            await writer.drain()
+            return False
         if fault in {"drip", "flood"}:
             return await self._pour(writer, fault)
         status = 500 if fault in {"error", "error_after"} else 200

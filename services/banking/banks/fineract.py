@@ -291,5 +291,5 @@ class FineractBank(directory.Directory):
                     log.warning("the core answered %d", answer.status_code)
                 return answer.status_code, bytes(text)
         except (httpx.HTTPError, TimeoutError) as error:
-            log.warning("no answer of the core: %s %s", type(error).__name__, error)
+            log.warning("no answer of the core: %s", type(error).__name__)
             raise BankUnavailable(f"no answer: {type(error).__name__}") from error
