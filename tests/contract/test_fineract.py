@@ -40,19 +40,7 @@ from tests.harness.money import (
     settle,
 )  # fmt: skip
 
-UNKNOWN = {
-    "refuse",
-    "error",
-    "drop",
-    "error_after",
-    "garbage",
-    "half",
-    "not_json",
-    "no_id",
-    "odd_id",
-    "nested",
-    "delay",
-}
+UNKNOWN = {*FAULTS} - {"ok", "slow"}
 
 
 @dataclass
