@@ -7,11 +7,15 @@ from schemas.ids import Locale
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An open question in the caller's words, ≤ 400 characters. `product` narrows the search, if it is known."""
+    """An open question in the caller's words, ≤ 400 characters. `product` narrows the search, if it is known.
+
+    `zone` is the caller's: documents are in force by the day there.
+    """
 
     text: str
     locale: Locale
     product: str = ""
+    zone: str = "UTC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -18,7 +18,9 @@ from services.record.audit_keys import ID_BYTES, SEED_BYTES, AuditKeys
 from services.store import Store
 from services.timing import on_disk
 
-_MOST_TRANSFERS: Final = 10_000
+PAGE: Final = 10_000
+"""Transfers that are read at a time."""
+_NONE: Final = -1
 
 
 async def audit_keys_needed(audit: ChainedAudit, recordings: Path) -> Counter[bytes]:
@@ -48,12 +50,22 @@ def audit_keys_said(needed: Counter[bytes], keys: AuditKeys) -> str:
 async def seals_needed(store: Store, keys: Sequence[bytes]) -> tuple[int, list[int]]:
     """Transfers that are not settled and fit none of the confirmation keys, and how many fit each of these."""
     unsettled = sa.select(transfers).where(transfers.c.state.in_([state.value for state in UNSETTLED]))
-    wanted = unsettled.limit(_MOST_TRANSFERS)
-    rows = await store.look(lambda connection: connection.execute(wanted).all())
-    waiting = [entry_of(row).proposal for row in rows]
-    sealed = [(binding(one), one.seal) for one in waiting]
-    counts = [sum(sealer.fits(*one) for one in sealed) for sealer in (Sealer([key]) for key in keys)]
-    return len(waiting) - sum(counts), counts
+    page = unsettled.where(transfers.c.id > sa.bindparam("after")).order_by(transfers.c.id).limit(PAGE)
+    sealers, found, after = [Sealer([key]) for key in keys], Counter[int](), {"after": ""}
+    while rows := await store.look(lambda connection: connection.execute(page, after).all()):
+        found.update(_fitting(row, sealers) for row in rows)
+        after["after"] = rows[-1].id
+    return found[_NONE], [found[at] for at in range(len(keys))]
+
+
+def _fitting(row: sa.Row[Any], sealers: Sequence[Sealer]) -> int:
+    """The place of the key that a transfer is sealed with; _NONE also of a row that can't be read."""
+    try:
+        proposal = entry_of(row).proposal
+    except (ValueError, ArithmeticError):
+        return _NONE
+    fits = (at for at, sealer in enumerate(sealers) if sealer.fits(binding(proposal), proposal.seal))
+    return next(fits, _NONE)
 
 
 def seals_said(counts: Sequence[int]) -> str:

@@ -1,9 +1,10 @@
 """Retrieval, the decision to answer at all, and the answer without a model: the passage itself, quoted."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from rules.act import zone
 from schemas.answer import AnswerDone, AnswerEvent, Citation, Question, Refused, SentenceReady, Sources
 from schemas.ids import CustomerId, language
 from services.answering.knowledge import Passage, load_passages
@@ -34,10 +35,10 @@ class Library:
         return cls(Retriever(load_passages() if passages is None else passages), thresholds())
 
     def find(self, question: Question, clock: Clock) -> RetrievalResult:
-        """The passages in force today that may answer `question`."""
-        bounded = Question(question.text[:MAX_QUESTION], question.locale, question.product)
+        """The passages in force that may answer `question`, by the day that it is for who asks."""
+        bounded = replace(question, text=question.text[:MAX_QUESTION])
         k = max(CANDIDATES, self.limits.context.passages)
-        return self.retriever.search(bounded, clock.now().date(), k)
+        return self.retriever.search(bounded, clock.now().astimezone(zone(question.zone)).date(), k)
 
     def refusal(self, question: Question, found: RetrievalResult) -> Refused | None:
         """Why nothing may be answered, or None."""

@@ -1,7 +1,7 @@
 """Brings a bank's customers, payees, cards, bills and limits into the directory; the same file twice changes nothing.
 
-What is not in the file stays as it is. A payee whose account, name or holder changed gets a new version, so that no
-confirmation that was read back before still counts.
+What is not in the file stays as it is. A payee whose account, name or holder changed gets a version that it never had,
+also where it was removed meanwhile, so that no confirmation that was read back before still counts.
 """
 
 from collections import Counter, defaultdict
@@ -35,7 +35,7 @@ _ACCOUNT: Final = ("name", "kana", "bank", "account_last4", "currency", "holder"
 BATCH_RECORDS: Final = 500
 """What is written at once takes a fraction of the time that any transaction is given."""
 _TABLES: Final = {"payee": t.payees, "card": t.cards, "bill": t.bills}
-_EVERY: Final = (t.customers, t.limits, *_TABLES.values())
+_EVERY: Final = (t.customers, t.limits, *_TABLES.values(), t.gone_payees)
 """In the order in which rows are written."""
 
 
@@ -202,10 +202,12 @@ class _Plan:
 
 def _plan(household: Household, present: Present) -> _Plan:
     customer = household.customer
-    people, limits, payees, cards, bills = (present.get((table.name, customer), {}) for table in _EVERY)
+    people, limits, payees, cards, bills, gone = (present.get((table.name, customer), {}) for table in _EVERY)
     known = dict(zip(_TABLES, (payees, cards, bills), strict=True))
     plan = _Plan(customer in people, {(kind, key) for kind, rows in known.items() for key in rows})
-    places = Counter({kind: len(rows) for kind, rows in known.items()})
+    places = Counter(
+        {k: max((row.get("position", 0) for row in rows.values()), default=0) for k, rows in known.items()}
+    )
     for _, record in household.records:
         match record:
             case CustomerRecord():
@@ -215,19 +217,25 @@ def _plan(household: Household, present: Present) -> _Plan:
                 row = record.model_dump(exclude={"type", "customer"}) | {"customer_id": customer}
                 plan.put("limits", t.limits, limits.get(record.currency), row)
             case RemoveRecord():
-                _remove(plan, record, known[record.kind].get(record.id))
+                _remove(plan, record, known[record.kind].get(record.id), gone.get(record.id))
             case _:
                 before = known[record.type].get(record.id)
                 plan.after.add((record.type, record.id))
                 places[record.type] += before is None
-                plan.put(record.type, _TABLES[record.type], before, _row(record, before, places[record.type]))
+                row = _row(record, before, places[record.type])
+                if record.type == "payee":
+                    row["version"] = _version(row, before, gone.get(record.id))
+                plan.put(record.type, _TABLES[record.type], before, row)
     return plan
 
 
-def _remove(plan: _Plan, record: RemoveRecord, before: Row | None) -> None:
+def _remove(plan: _Plan, record: RemoveRecord, before: Row | None, gone: Row | None) -> None:
     plan.after.discard((record.kind, record.id))
     if before is not None:
         plan.deletes.append((_TABLES[record.kind], before))
+        if record.kind == "payee":
+            last = {name: before[name] for name in t.gone_payees.c.keys()}  # noqa: SIM118 - columns, no dictionary
+            (plan.inserts if gone is None else plan.updates).append((t.gone_payees, last))
     plan.changes[record.kind, "removed" if before is not None else "as before"] += 1
 
 
@@ -237,8 +245,8 @@ def _row(record: PayeeRecord | CardRecord | BillRecord, before: Row | None, plac
     match record:
         case PayeeRecord():
             paid = record.last_paid.isoformat() if record.last_paid else None
-            row |= {"aliases": list(record.aliases), "last_paid": paid or (before or {}).get("last_paid")}
-            row["version"] = _version(row, before)
+            known = (before or {}).get("last_paid")  # also by us, since the file was written
+            row |= {"aliases": list(record.aliases), "last_paid": max(filter(None, (paid, known)), default=None)}
         case CardRecord():
             row["locked"] = record.locked if record.locked is not None else bool((before or {}).get("locked", False))
             row["position"] = before["position"] if before else place
@@ -248,11 +256,11 @@ def _row(record: PayeeRecord | CardRecord | BillRecord, before: Row | None, plac
     return row
 
 
-def _version(row: Row, before: Row | None) -> int:
-    if before is None:
-        return 1
-    version: int = before["version"]
-    return version + any(before[name] != row[name] for name in _ACCOUNT)
+def _version(row: Row, before: Row | None, gone: Row | None) -> int:
+    """`gone`: what is known of a payee of this name that was removed."""
+    last = before or gone
+    version: int = last["version"] if last else 0
+    return version + (before is None or any(before[name] != row[name] for name in _ACCOUNT))
 
 
 def told(changes: Changes) -> Sequence[str]:

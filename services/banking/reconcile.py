@@ -3,11 +3,14 @@
 It asks the bank what became of a transfer, and sends again only what the bank never saw, under the same key. It also
 submits what was confirmed for today, closes proposals nobody answered, and makes promises true (`promises.py`).
 
-Any number of reconcilers may run: each attempt is leased by compare-and-set.
+Any number of reconcilers may run: each attempt is leased by compare-and-set. Whatever is wrong with one transfer, or
+its bank's silence, keeps no other customer's waiting.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -16,6 +19,7 @@ import sqlalchemy as sa
 
 from rules.act import CLOCKS_APART
 from schemas.banking import BankOutcome, BankReceipt, TransferState
+from schemas.errors import StoreUnavailable
 from schemas.ids import CustomerId, ProposalId
 from schemas.transfer import TransferReceipt
 from services.banking import transfers
@@ -28,6 +32,8 @@ log = logging.getLogger(__name__)
 
 BATCH: Final = 100
 """Transfers looked at in one pass, at most."""
+AT_ONCE: Final = 8
+"""Customers whose transfers are looked at at a time: each customer's one after the other, as they were due."""
 
 
 class Reconciler:
@@ -43,12 +49,35 @@ class Reconciler:
         """One pass over what is due; how many transfers were settled. Raises StoreUnavailable."""
         await self._deps.promises.settle()
         await transfers.expire(self._store, self._clock.now(), self._policy.longest_life)
-        settled, now = 0, self._clock.now()
+        waiting, turns = defaultdict[CustomerId, list[ProposalId]](list), asyncio.Semaphore(AT_ONCE)
         wait, early = self._policy.longest_wait, self._doubted()
-        for customer, proposal in await transfers.due(self._store, now, wait, BATCH, submitted_alone=early):
-            receipt = await self._attempt(customer, proposal)
-            if receipt is not None and receipt.state in {TransferState.SUCCEEDED, TransferState.FAILED}:
-                settled += 1
+        for customer, proposal in await transfers.due(
+            self._store, self._clock.now(), wait, BATCH, submitted_alone=early
+        ):
+            waiting[customer].append(proposal)
+        settling = (self._settle(customer, proposals, turns) for customer, proposals in waiting.items())
+        settled = 0
+        for done in await asyncio.gather(*settling, return_exceptions=True):
+            if isinstance(done, BaseException):
+                raise done
+            settled += done
+        return settled
+
+    async def _settle(self, customer: CustomerId, proposals: Sequence[ProposalId], turns: asyncio.Semaphore) -> int:
+        """How many of a customer's transfers were settled. Raises StoreUnavailable."""
+        settled = 0
+        async with turns:
+            for proposal in proposals:
+                try:
+                    receipt = await self._attempt(customer, proposal)
+                except StoreUnavailable:
+                    raise
+                except Exception:
+                    log.exception("a transfer can't be looked at; it waits for a person")
+                    later = self._clock.now() + timedelta(seconds=self._policy.retry_most_s)
+                    await transfers.put_off(customer, self._store, proposal, later)
+                    continue
+                settled += receipt is not None and receipt.state in {TransferState.SUCCEEDED, TransferState.FAILED}
         return settled
 
     async def _attempt(self, customer: CustomerId, proposal: ProposalId) -> TransferReceipt | None:

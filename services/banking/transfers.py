@@ -151,6 +151,15 @@ def lease(customer: CustomerId, connection: sa.Connection, entry: LedgerEntry, u
     return changed(connection.execute(_LEASE, which | {"next_try_at": micros(until)})) == 1
 
 
+_PUT_OFF: Final = sa.update(transfers).where(_this & _c.state.in_([state.value for state in UNSETTLED]))
+
+
+async def put_off(customer: CustomerId, store: Store, proposal: ProposalId, until: datetime) -> None:
+    """Leave an unsettled transfer, whatever its row holds, alone for a while."""
+    which = {"customer": customer, "transfer": proposal, "next_try_at": micros(until)}
+    await store.execute("reconcile.put_off", _PUT_OFF, which)
+
+
 async def owed(customer: CustomerId, store: Store, since: datetime, most: int) -> Sequence[Owed]:
     """What the customer has yet to be told the end of, oldest first."""
     wanted = sa.select(transfers).where(_mine & (_c.owed_at > sa.bindparam("since"))).order_by(_c.owed_at).limit(most)

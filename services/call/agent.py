@@ -52,7 +52,7 @@ class Agent:
         self._deeds = Deeds(self._executor, self._news, self._session)
         self._tidings = Tidings(self._session, self._deeds, self._news)
         extraction = ExtractionStage(caller.customer, self._session, extractor, recorder)
-        renderer = ResponseRenderer(answerer, caller.customer)
+        renderer = ResponseRenderer(answerer, caller.customer, caller.profile.zone)
         self._pipeline = Pipeline(self._interpreter, extraction, self._session, self._deeds, self._tidings, renderer)
         self._answering: ReplyId | None = None
         self._confirmable: tuple[ReplyId, ProposalId] | None = None

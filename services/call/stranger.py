@@ -58,7 +58,7 @@ class Stranger:
         self._clock = clock
         self._session = DialogueSession(clock, caller)
         self._interpreter = Interpreter(caller.index, clock.monotonic)
-        self._renderer = ResponseRenderer(answerer, caller.customer)
+        self._renderer = ResponseRenderer(answerer, caller.customer, caller.profile.zone)
         self._recorder = recorder
 
     @property

@@ -153,10 +153,10 @@ def payees(task: Task, facts: Facts) -> Execute | Refuse:
 
 def _listed(facts: Facts) -> tuple[PayeeId, ...]:
     """Who is named where nobody is asked for."""
-    return tuple(payee.id for payee in _paid_last(facts, dialogue_rules().payees_listed))
+    return tuple(payee.id for payee in _recently_paid(facts, dialogue_rules().payees_listed))
 
 
-def _paid_last(facts: Facts, count: int) -> list[Payee]:
+def _recently_paid(facts: Facts, count: int) -> list[Payee]:
     """Those who were paid last, then others, by name; a book may have ten thousand."""
     paid = ((-p.last_paid.toordinal(), p.name, p) for p in facts.payees.values() if p.last_paid is not None)
     found = [payee for _, _, payee in heapq.nsmallest(count, paid, key=itemgetter(0, 1))]

@@ -248,7 +248,7 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
         return ask(state.memory, Asking(task.paying(None), SlotName.PAYEE), reply("ask.payee"))
     index = number - 1 if number > 0 else len(choices) - 1
     if number == Pick.PAID_LAST:
-        index = _paid_last(choices, facts)
+        index = _place_of_paid_last(choices, facts)
     if not 0 <= index < len(choices):
         return missed(state, facts)
     chosen = _with(task, state.asked, choices[index], facts)
@@ -258,7 +258,7 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
     return advance(state.memory.missed(0), chosen, facts)
 
 
-def _paid_last(choices: tuple[str, ...], facts: Facts) -> int:
+def _place_of_paid_last(choices: tuple[str, ...], facts: Facts) -> int:
     """Where that one stands who was paid last of those who were offered; −1 where there is none."""
     paid = [(payee.last_paid, at) for at, id_ in enumerate(choices) if (payee := facts.payees.get(PayeeId(id_)))]
     days = sorted(((day, at) for day, at in paid if day is not None), reverse=True)

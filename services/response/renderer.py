@@ -20,6 +20,7 @@ class ResponseRenderer:
 
     answerer: Answerer
     customer: CustomerId
+    zone: str
 
     async def render(
         self, decision: Decision, locale: Locale, trace: TurnTrace, *, asks: bool
@@ -30,7 +31,7 @@ class ResponseRenderer:
         """
         assert not isinstance(decision, Execute)
         if isinstance(decision, Answer) and decision.question:
-            async for said in self._answer(Question(decision.question, locale), trace):
+            async for said in self._answer(Question(decision.question, locale, zone=self.zone), trace):
                 yield said
         trace.awaits = _awaits(decision, asks=asks)
         if decision.reply is not None:

@@ -64,12 +64,24 @@ async def test_a_payee_behind_which_something_changed_gets_a_new_version(store: 
     assert (await Directory(store, RunClock()).payee(ASHA, "rowan-pike")).version == 2
 
 
+async def test_a_payee_that_comes_back_has_a_version_it_never_had(store: Store) -> None:
+    """As often as it is removed, and whatever came back."""
+    payee = next(line for line in EXAMPLE if line.get("id") == "rowan-pike")
+    gone = {"type": "remove", "customer": ASHA, "kind": "payee", "id": "rowan-pike"}
+    versions = []
+    for lines in ([*EXAMPLE], [payee | {"route": "9/9"}], [gone], [payee], [gone], [payee]):
+        await brought(store, lines)
+        versions += [p.version for p in await Directory(store, RunClock()).payees(ASHA) if p.id == "rowan-pike"]
+    assert versions == [1, 2, 3, 4]
+
+
 async def test_what_a_file_leaves_open_stays(store: Store) -> None:
     await brought(store, EXAMPLE)
     directory = Directory(store, RunClock())
     await directory.set_card_lock(ASHA, "asha-debit", True)
     before = await directory.payee(ASHA, "rowan-pike")
     payee = {k: v for k, v in next(x for x in EXAMPLE if x.get("id") == "rowan-pike").items() if k != "last_paid"}
+    await brought(store, [payee | {"last_paid": "2025-11-02"}])  # a file older than what is known
     card = next(line for line in EXAMPLE if line.get("id") == "asha-debit")
     await brought(store, [payee, card])
     assert (await directory.cards(ASHA))[0].locked
@@ -82,6 +94,14 @@ async def test_what_is_removed_is_gone_and_again_is_harmless(store: Store) -> No
     assert (await brought(store, [gone]))[1]["bill", "removed"] == 1
     assert await Directory(store, RunClock()).bills(ASHA) == []
     assert (await brought(store, [gone]))[1]["bill", "as before"] == 1
+
+
+async def test_what_comes_after_a_removal_stands_last(store: Store) -> None:
+    card = next(line for line in EXAMPLE if line["type"] == "card")
+    gone = {"type": "remove", "customer": ASHA, "kind": "card", "id": card["id"]}
+    for lines in ([*EXAMPLE, card | {"id": "z"}], [gone], [card | {"id": "a"}, card | {"id": "0"}]):
+        await brought(store, lines)
+    assert [one.id for one in await Directory(store, RunClock()).cards(ASHA)] == ["z", "a", "0"]
 
 
 async def test_lines_that_do_not_fit_are_told_and_nothing_is_written(store: Store) -> None:

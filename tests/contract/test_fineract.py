@@ -9,14 +9,16 @@ from datetime import date
 import httpx
 import pytest
 
-from schemas.banking import BankOutcome, TransferState
+from schemas.banking import BankOutcome, TransactionFilter, TransferState
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, NotFound, TellerlineError
+from schemas.ids import CustomerId, PayeeId
 from schemas.money import Money
 from services.banking.banks import tables as t
+from services.banking.banks.directory import Row
 from services.banking.banks.fineract import FineractBank, FineractSettings
 from services.store import Store
 from tests.contract.test_core_bank import opened_accounts
-from tests.fakes.fineract import FAULTS, FakeFineract
+from tests.fakes.fineract import FAULTS, FakeFineract, Json
 from tests.harness.money import (
     ANN,
     BALANCE,
@@ -25,8 +27,10 @@ from tests.harness.money import (
     CALL,
     CHECKING,
     DUE,
+    KIM,
     OTHER_CALL,
     POWER,
+    SAVINGS,
     House,
     RunClock,
     build,
@@ -36,19 +40,7 @@ from tests.harness.money import (
     settle,
 )  # fmt: skip
 
-UNKNOWN = {
-    "refuse",
-    "error",
-    "drop",
-    "error_after",
-    "garbage",
-    "half",
-    "not_json",
-    "no_id",
-    "odd_id",
-    "nested",
-    "delay",
-}
+UNKNOWN = {*FAULTS} - {"ok", "slow"}
 
 
 @dataclass
@@ -82,15 +74,19 @@ async def test_one_movement_whatever_happens(stand: Stand, fault: str) -> None:
     await settle(stand.house, 3)
     assert (await stand.house.ledger.receipt(ANN, proposal.id)).state is TransferState.SUCCEEDED
     assert stand.core.carried_out == [f"tl-{proposal.id}"]
+    assert (await stand.bank.payee(ANN, KIM)).last_paid == stand.house.clock.now().date()
     assert stand.core.total == before
     assert stand.core.accounts[CHECKING].cents == BALANCE - 5_000
 
 
-@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "nested", "drop"])
-async def test_reads_that_fail_are_errors_and_nothing_else(stand: Stand, fault: str) -> None:
+@pytest.mark.parametrize("fault", ["error", "garbage", "half", "not_json", "list", "nested", "drop", "no_http"])
+async def test_reads_that_fail_are_errors_and_nothing_else(
+    stand: Stand, fault: str, caplog: pytest.LogCaptureFixture
+) -> None:
     stand.core.reads = deque([fault])
     with pytest.raises((BankUnavailable, BankGarbage)):
         await stand.bank.accounts(ANN)
+    assert "4000" not in caplog.text, "what a peer says is repeated in no log"
     assert len(await stand.bank.accounts(ANN)) == 2
 
 
@@ -132,6 +128,21 @@ async def test_what_may_have_been_sent_is_not_declined_for_what_changed_since(st
     assert stand.core.carried_out == []
 
 
+async def test_what_is_imported_while_an_order_is_looked_at_gets_no_money(
+    stand: Stand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = stand.bank.payee_row
+
+    async def reading(customer: CustomerId, payee: PayeeId) -> Row:
+        row = await read(customer, payee)
+        await change(stand.house.store, t.payees, version=2, route="900/ext-other")
+        return row
+
+    monkeypatch.setattr(stand.bank, "payee_row", reading)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).outcome is BankOutcome.DONE
+    assert "ext-other" not in stand.core.accounts
+
+
 async def test_a_bill_that_was_paid_meanwhile_is_not_paid_again(stand: Stand) -> None:
     """A core that knows no bills would: one payment for a later day, one made at once."""
     bill = order(DUE, POWER, bill_id=BILL)
@@ -145,7 +156,7 @@ async def test_a_bill_that_was_paid_meanwhile_is_not_paid_again(stand: Stand) ->
     assert (receipt.state, receipt.reason) == (TransferState.FAILED, "bill_not_due")
     assert stand.core.carried_out == [f"tl-{at_once.id}"]
     again = await stand.bank.transfer(ANN, bill, f"tl-{at_once.id}")
-    assert (again.outcome, again.reference) == (BankOutcome.DONE, "1")
+    assert (again.outcome, again.reference) == (BankOutcome.DONE, f"tl-{at_once.id}")
 
 
 async def test_the_same_key_while_in_flight(stand: Stand) -> None:
@@ -159,13 +170,33 @@ async def test_the_same_key_while_in_flight(stand: Stand) -> None:
 
 
 async def test_another_customers_account_is_not_there(stand: Stand) -> None:
-    stand.core.accounts["ann-checking"].client = "client-bob"
-    await stand.bank._bind(ANN, order(), "key-1")
+    stand.core.accounts[CHECKING].client = "client-bob"
+    await stand.bank._bind(ANN, order(), "key-1", "Kim Reed")
     with pytest.raises(NotFound):
         await stand.bank.transfer_outcome(ANN, "key-1")
-    with pytest.raises(TellerlineError):
-        await stand.bank.transfer(ANN, order(), "key-1")
+    for wanted in (order(), order(payee_id=None, to_account=SAVINGS)):
+        assert (await stand.bank.transfer(ANN, wanted, f"key-{wanted.to_account}")).reason == "no_such_account"
     assert stand.core.carried_out == []
+
+
+@pytest.mark.parametrize("source", ["EUR", "term"])
+async def test_what_is_no_savings_account_of_the_currency_pays_nothing(stand: Stand, source: str) -> None:
+    held = stand.core.accounts[CHECKING]
+    held.currency, held.deposit = ("EUR", 100) if source == "EUR" else ("USD", 200)
+    assert (await stand.bank.transfer(ANN, order(), "key-1")).reason == "no_such_account"
+    assert len(await stand.bank.accounts(ANN)) == (2 if source == "EUR" else 1)
+    assert await stand.bank.transactions(ANN, TransactionFilter()) == []
+
+
+async def test_a_movement_is_called_as_its_payee_was(stand: Stand) -> None:
+    """Fineract names nobody: whom a key paid is known here, of another customer's key nothing."""
+    for key, wanted in (("key-1", order()), ("key-2", order(payee_id=None, to_account=SAVINGS))):
+        await stand.bank.transfer(ANN, wanted, key)
+    await stand.bank.transfer(BOB, order(source="bob-checking", payee_id=None, to_account="bob-savings"), "key-3")
+    stand.core.book(CHECKING, "deposit", 1, transfer={"transferDescription": "key-3"})
+    await change(stand.house.store, t.payees, name="Kim Other", version=2)
+    moved = await stand.bank.transactions(ANN, TransactionFilter())
+    assert {one.merchant for one in moved} == {"Kim Reed", "savings", "Deposit"}
 
 
 @pytest.mark.parametrize("route", ["", "900", "900/", "900/../x", "900/a?b"])
@@ -208,6 +239,30 @@ class _Odd:
         return self._value
 
 
-async def test_amounts_are_exact(stand: Stand) -> None:
-    stand.core.accounts[CHECKING].cents = 112_330_030_030
-    assert (await stand.bank.accounts(ANN))[0].balance == Money(112_330_030_030, "USD")
+@pytest.mark.parametrize("cents", [112_330_030_030, 0])
+async def test_amounts_are_exact(stand: Stand, cents: int) -> None:
+    stand.core.accounts[CHECKING].cents = cents
+    assert (await stand.bank.accounts(ANN))[0].balance == Money(cents, "USD")
+
+
+@pytest.mark.parametrize(
+    ("code", "flags", "minor"),
+    [
+        *((code, {}, 300) for code in ("deposit", "interestPosting", "dividendPayout")),
+        *((code, {}, -300) for code in ("withdrawal", "withdrawalFee", "annualFee", "payCharge", "withholdTax")),
+        *((code, {}, None) for code in ("onHold", "release", "escheat", "accrual", "waiveCharge", "initiateTransfer")),
+        ("withdrawal", {"reversed": True}, None),
+        ("withdrawal", {"isReversal": True}, None),
+    ],
+)
+async def test_what_a_row_did_to_the_balance(stand: Stand, code: str, flags: Json, minor: int | None) -> None:
+    stand.core.book(CHECKING, code, 300, **flags)
+    moved = await stand.bank.transactions(ANN, TransactionFilter())
+    assert [one.amount for one in moved] == ([] if minor is None else [Money(minor, "USD")])
+
+
+@pytest.mark.parametrize("code", ["", "invalid", "fee", "x.withdrawal"])
+async def test_a_row_of_a_kind_that_nobody_knows_is_not_guessed(stand: Stand, code: str) -> None:
+    stand.core.book(CHECKING, code, 300)
+    with pytest.raises(BankGarbage):
+        await stand.bank.transactions(ANN, TransactionFilter())

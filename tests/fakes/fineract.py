@@ -1,7 +1,8 @@
 """FakeFineract: Apache Fineract's account-transfer API over real HTTP, and every way such a server lets one down.
 
-Like Fineract it answers a known `Idempotency-Key` with what it answered before (header `x-served-from-cache`), says 409
-while the first request is being worked on, and never compares the payload.
+Like Fineract it answers a known `Idempotency-Key` with what it answered before (header `x-served-from-cache`), says 425
+while the first request is being worked on, and compares neither the payload nor a client with the account it names. Its
+answers have fields of Fineract's `SavingsAccountSummaryData` and `SavingsAccountTransactionData`, and no others.
 """
 
 import asyncio
@@ -23,11 +24,12 @@ FAULTS = (
 
 @dataclass
 class Savings:
-    """An account in cents."""
+    """An account in cents. `deposit` is 100 of a savings account, 200 of money that is fixed for a term."""
 
     client: str
     cents: int
     active: bool = True
+    deposit: int = 100
     currency: str = "USD"
     transactions: list[Json] = field(default_factory=list)
 
@@ -69,7 +71,7 @@ class FakeFineract(FakeHttpServer):
         if key in self._answers:
             known = self._answers[key]
             if known is None:
-                return await self._send(writer, 409, b'{"developerMessage": "in flight"}')
+                return await self._send(writer, 425, b"{}", cached=True)
             return await self._send(writer, known[0], json.dumps(known[1]).encode(), cached=True)
         fault = self.faults.popleft() if self.faults else "ok"
         if fault in {"refuse", "error"}:
@@ -92,6 +94,10 @@ class FakeFineract(FakeHttpServer):
             return False
         if fault == "half":
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 500\r\n\r\n" + text[:5])
+            await writer.drain()
+            return False
+        if fault == "no_http":
+            writer.write(b"Ann has 4000 dollars\r\n\r\n")
             await writer.drain()
             return False
         if fault in {"drip", "flood"}:
@@ -123,43 +129,55 @@ class FakeFineract(FakeHttpServer):
         cents = int(Decimal(body["transferAmount"]) * 100)
         source = self.accounts.get(body["fromAccountId"])
         target = self.accounts.setdefault(body["toAccountId"], Savings(body["toClientId"], 0))
-        if source is None or source.client != body["fromClientId"] or target.client != body["toClientId"]:
-            return 404, {"userMessageGlobalisationCode": "error.msg.account.not.found"}
+        if source is None:
+            return 404, {"userMessageGlobalisationCode": "error.msg.resource.not.found"}
         if source.cents < cents:
             code = "error.msg.savingsaccount.transaction.insufficient.account.balance"
-            return 403, {"errors": [{"userMessageGlobalisationCode": code}]}
+            outer = {"userMessageGlobalisationCode": "validation.msg.domain.rule.violation"}
+            return 403, outer | {"errors": [{"userMessageGlobalisationCode": code}]}
         source.cents -= cents
         target.cents += cents
         self.carried_out.append(body["transferDescription"])
         number = len(self.carried_out)
-        for account, leaves in ((source, True), (target, False)):
-            account.transactions.insert(0, self._row(body, number * 2 + leaves, cents, number, leaves=leaves))
+        day = [int(part) for part in body["transferDate"].split("-")]
+        transfer = {"id": 1000 + number, "reversed": False, "transferAmount": cents / 100, "transferDate": day}
+        transfer["transferDescription"] = body["transferDescription"]
+        for account, kind in ((body["fromAccountId"], "withdrawal"), (body["toAccountId"], "deposit")):
+            self.book(account, kind, cents, date=day, transfer=transfer)
         return 200, {"savingsId": body["fromAccountId"], "resourceId": number}
 
-    @staticmethod
-    def _row(body: Json, row: int, cents: int, number: int, *, leaves: bool) -> Json:
-        kind = "withdrawal" if leaves else "deposit"
-        return {
-            "id": row,
-            "transactionType": {"code": f"savingsAccountTransactionType.{kind}", "withdrawal": leaves, "value": kind},
+    def book(self, account: str, kind: str, cents: int, **fields: object) -> None:
+        """A row of an account's history."""
+        rows = self.accounts[account].transactions
+        row = {
+            "id": sum(len(held.transactions) for held in self.accounts.values()) + 1,
+            "transactionType": {"code": f"savingsAccountTransactionType.{kind}", "value": kind.title()},
             "amount": cents / 100,
-            "currency": {"code": "USD"},
-            "date": [int(part) for part in body["transferDate"].split("-")],
+            "currency": {"code": self.accounts[account].currency},
+            "date": [2026, 3, 4],
             "reversed": False,
-            "transfer": {"id": number, "transferDescription": body["transferDescription"], "toClientName": "Kim Reed"},
+            "isReversal": False,
         }
+        rows.insert(0, row | fields)
+
+    @staticmethod
+    def _summary(id_: str, held: Savings) -> Json:
+        row = {
+            "id": id_,
+            "accountNo": "000014000",
+            "productName": id_.partition("-")[2],
+            "status": {"active": held.active},
+            "currency": {"code": held.currency},
+            "depositType": {"id": held.deposit},
+        }
+        return row | ({"accountBalance": held.cents / 100} if held.cents else {})
 
     def _read(self, path: str) -> tuple[int, Json]:
         parts = path.strip("/").split("/")
         if parts[1] == "clients":
-            rows = [
-                {"id": id_, "accountNo": "000014000", "productName": id_.partition("-")[2],
-                 "currency": {"code": account.currency}, "accountBalance": account.cents / 100,
-                 "status": {"active": account.active}}
-                for id_, account in self.accounts.items() if account.client == parts[2]
-            ]  # fmt: skip
+            rows = [self._summary(id_, held) for id_, held in self.accounts.items() if held.client == parts[2]]
             return 200, {"savingsAccounts": rows}
         account = self.accounts.get(parts[2])
-        if account is None:
+        if account is None or account.deposit != 100:
             return 404, {}
         return 200, {"id": parts[2], "clientId": account.client, "transactions": account.transactions}

@@ -3,6 +3,10 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
+from functools import partial
+
+import sqlalchemy as sa
 
 from rules.act import zone
 from schemas.banking import (
@@ -59,8 +63,8 @@ class MemoryBank(directory.Directory):
         reason, name = await self._refused(customer, order)
         receipt = BankReceipt(BankOutcome.DECLINED, reason=reason) if reason else self._book(customer, order, name, key)
         self._answers[key] = (*asked, receipt)
-        if order.bill_id is not None and receipt.outcome is BankOutcome.DONE:
-            await self._pay_off(customer, order)
+        if receipt.outcome is BankOutcome.DONE:
+            await self._store.transact("bank.done", partial(self._note_done, customer, order))
         return receipt
 
     async def transfer_outcome(self, customer: CustomerId, key: str) -> BankReceipt:
@@ -93,14 +97,15 @@ class MemoryBank(directory.Directory):
         held = self._accounts[customer][account]
         left = Money(held.balance.minor + minor, held.balance.currency)
         self._accounts[customer][account] = replace(held, balance=left, available=left)
-        today = self._clock.now().astimezone(zone("America/New_York")).date()
-        moved = Transaction(str(len(self._moved[customer])), account, today, Money(minor, left.currency), name)
+        number, amount = str(len(self._moved[customer])), Money(minor, left.currency)
+        moved = Transaction(number, account, self._today(), amount, name)
         self._moved[customer].append(moved)
 
-    async def _pay_off(self, customer: CustomerId, order: TransferOrder) -> None:
-        bill, today = order.bill_id, self._clock.now().date()
-        assert bill is not None
-        await self._store.transact(
-            "bank.bill",
-            lambda connection: directory.settle_bill(customer, connection, bill, order.amount, on=today),
-        )
+    def _note_done(self, customer: CustomerId, order: TransferOrder, connection: sa.Connection) -> None:
+        if order.bill_id is not None:
+            directory.settle_bill(customer, connection, order.bill_id, order.amount)
+        if order.payee_id is not None:
+            directory.note_paid(customer, connection, order.payee_id, self._today())
+
+    def _today(self) -> date:
+        return self._clock.now().astimezone(zone("America/New_York")).date()

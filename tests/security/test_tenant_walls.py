@@ -23,8 +23,8 @@ from tests.harness.rows import tamper
 ROOT = Path(__file__).parents[2]
 ROOMS = ("services/banking", "services/record/audit.py")
 PORTS = {"CoreBank", "Ledger", "StepUp", "CardDesk", "AuditLog", "Extractor", "Answerer"}
-TABLES = {"transfers", "spending", "challenges", "customers", "accounts", "postings", "entries", "payees", "cards",
-          "bills", "limits", "wire_keys", "records", "seeds"}  # fmt: skip
+TABLES = {"transfers", "spending", "challenges", "customers", "accounts", "postings", "entries", "payees",
+          "gone_payees", "cards", "bills", "limits", "wire_keys", "records", "seeds"}  # fmt: skip
 STATEMENTS = {"select", "insert", "update", "delete", "insert_new"}
 ACROSS = {
     "services/banking/transfers.py:due": "the reconciler's worklist: ids alone, each then handled as its customer's",

@@ -10,6 +10,7 @@ import pytest
 
 from app.bootstrap import Gateway
 from rules.act import money_policy
+from schemas.answer import Question
 from schemas.banking import TransferState
 from schemas.call import Patience
 from schemas.decision import DecisionKind
@@ -28,11 +29,14 @@ from schemas.turn import (
     ReplyText,
     TransferMoved,
 )
+from services.answering.quote import Library
+from services.answering.retrieve import RetrievalResult
 from services.audio.completeness import CompletenessJudge
 from services.call.agent import Agent
 from services.interpretation import InterpretationContext, interpret, interpreter
 from services.observability.metrics import Stamps
 from services.payees import PayeeIndex
+from services.ports import Clock
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import running_app
 
@@ -228,6 +232,18 @@ async def test_a_code_is_asked_for_only_as_often_as_one_is_taken(bank: Gateway, 
     await alex.say(code)
     cards = await bank.callers.banking.bank.cards(ALEX)
     assert next(card for card in cards if card.name == "debit card").locked
+
+
+async def test_documents_are_asked_for_in_the_callers_zone(alex: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    zones, find = [], Library.find
+
+    def noting(library: Library, question: Question, clock: Clock) -> RetrievalResult:
+        zones.append(question.zone)
+        return find(library, question, clock)
+
+    monkeypatch.setattr(Library, "find", noting)
+    await alex.say("what is the fee for an international transfer")
+    assert zones == ["America/New_York"]
 
 
 async def test_open_questions_are_answered_from_documents(alex: Talk) -> None:

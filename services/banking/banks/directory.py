@@ -117,14 +117,14 @@ def profile(
 
 def cards(customer: CustomerId, connection: sa.Connection) -> Sequence[Card]:
     """The customer's cards, in the bank's order."""
-    wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position)
+    wanted = sa.select(t.cards).where(t.cards.c.customer_id == customer).order_by(t.cards.c.position, t.cards.c.id)
     return [_card(row) for row in connection.execute(wanted)]
 
 
 def bills(customer: CustomerId, connection: sa.Connection) -> Sequence[Bill]:
     """The customer's open bills, in the bank's order."""
     mine = (t.bills.c.customer_id == customer) & (t.bills.c.due_minor > 0)
-    rows = connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position))
+    rows = connection.execute(sa.select(t.bills).where(mine).order_by(t.bills.c.position, t.bills.c.id))
     return [_bill(row) for row in rows]
 
 
@@ -135,18 +135,18 @@ def limits(customer: CustomerId, connection: sa.Connection) -> Sequence[Limits]:
     return [Limits(r.currency, r.per_transfer, r.per_day, r.step_up_above) for r in rows]
 
 
-def settle_bill(customer: CustomerId, connection: sa.Connection, bill: BillId, paid: Money, *, on: date) -> bool:
+def settle_bill(customer: CustomerId, connection: sa.Connection, bill: BillId, paid: Money) -> bool:
     """Within a posting: take a payment off a bill; False when there is no such bill or less is due."""
     mine = (t.bills.c.customer_id == customer) & (t.bills.c.id == bill) & (t.bills.c.currency == paid.currency)
     left = t.bills.c.due_minor - paid.minor
-    done = connection.execute(sa.update(t.bills).where(mine & (left >= 0)).values(due_minor=left))
-    payee = sa.select(t.bills.c.payee_id).where(mine).scalar_subquery()
-    connection.execute(
-        sa.update(t.payees)
-        .where((t.payees.c.customer_id == customer) & (t.payees.c.id == payee))
-        .values(last_paid=on.isoformat())
-    )
-    return changed(done) == 1
+    return changed(connection.execute(sa.update(t.bills).where(mine & (left >= 0)).values(due_minor=left))) == 1
+
+
+def note_paid(customer: CustomerId, connection: sa.Connection, payee: PayeeId, on: date) -> None:
+    """Within a posting: when, by the customer's own day, a payee was paid last; what is later already stays."""
+    mine, last = (t.payees.c.customer_id == customer) & (t.payees.c.id == payee), t.payees.c.last_paid
+    earlier = mine & (last.is_(None) | (last < on.isoformat()))
+    connection.execute(sa.update(t.payees).where(earlier).values(last_paid=on.isoformat()))
 
 
 def compare_names(name: str, holder: str | None) -> PayeeVerification:

@@ -1,8 +1,9 @@
 """Apache Fineract as the core bank: accounts and account transfers over its HTTP API.
 
-Fineract replays a stored answer for an `Idempotency-Key` it has seen, says 409 while the first request is still being
-worked on, and never compares the payload. So the key is bound to the order's fingerprint in our own table before the
-first request leaves; the key also stands in the transfer's description, by which an outcome is found again.
+Fineract replays a stored answer for an `Idempotency-Key` it has seen, says 425 while the first request is still being
+worked on, and compares neither the payload nor whose the account is. So the key is bound to the order's fingerprint in
+our own table before the first request leaves; the key also stands in the transfer's description, by which an outcome,
+and whom it paid, is found again.
 Payees, cards, bills and limits, which Fineract does not keep, come from the directory.
 """
 
@@ -10,7 +11,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -29,7 +30,7 @@ from schemas.banking import (
 )
 from schemas.directory import ids_in
 from schemas.errors import BankGarbage, BankUnavailable, InFlight, KeyReused, NotFound
-from schemas.ids import AccountId, BillId, CustomerId
+from schemas.ids import AccountId, BillId, CustomerId, PayeeId
 from schemas.money import Money
 from services.banking.banks import directory
 from services.banking.banks import fineract_answers as answers
@@ -47,7 +48,6 @@ _MAY_BE_UNDER_WAY: Final = timedelta(hours=1)
 """How long after a request was sent first the core may still be carrying it out."""
 _SAVINGS: Final = 2
 """Fineract's code for a savings account."""
-_DATE_FORMAT: Final = "yyyy-MM-dd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,24 @@ class FineractSettings:
         )
 
 
+class _Unsendable(Exception):
+    """The order can't be sent, for a reason that is a stable code."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Whose account money goes to and on which day, as the core knows them.
+
+    Read once: what was checked is what is sent, whatever is imported meanwhile.
+    """
+
+    client: str
+    owner: str
+    account: str
+    name: str
+    day: date
+
+
 class FineractBank(directory.Directory):
     """CoreBank over Fineract and the directory. A customer's and a payee's `route` are their ids in Fineract."""
 
@@ -88,12 +106,15 @@ class FineractBank(directory.Directory):
 
     async def accounts(self, customer: CustomerId) -> Sequence[Account]:
         """The customer's active savings accounts with balances."""
-        client = await self._client_id(customer)
-        if not client:
+        return await self._accounts((await self._store.look(partial(directory.person, customer))).route)
+
+    async def _accounts(self, client: str) -> Sequence[Account]:
+        """Those of a customer who is `client` in the core."""
+        if not ids_in(client, 1):
             return []
         found = await self._get(f"/v1/clients/{client}/accounts")
         rows = answers.rows_of(found, "savingsAccounts")
-        return [answers.account_of(row) for row in rows if answers.flagged(row, "status", "active")]
+        return [answers.account_of(row) for row in rows if answers.current(row)]
 
     async def transactions(self, customer: CustomerId, wanted: TransactionFilter) -> Sequence[Transaction]:
         """Booked transactions of the customer's accounts, newest first."""
@@ -102,9 +123,9 @@ class FineractBank(directory.Directory):
             return []
         chosen = owned if wanted.account_id is None else [wanted.account_id]
         details = await asyncio.gather(*(self._history(customer, account) for account in chosen))
-        moved = [
-            answers.transaction_of(account, row) for account, rows in zip(chosen, details, strict=True) for row in rows
-        ]
+        names = await self._names(customer)
+        rows = ((account, row) for account, listed in zip(chosen, details, strict=True) for row in listed)
+        moved = filter(None, (answers.transaction_of(account, row, names) for account, row in rows))
         payees = {payee.name for payee in await self.payees(customer)} if wanted.sent else ()
         fitting = sorted(
             (m for m in moved if wanted.fits(m, payees)), key=lambda m: (m.booked_on, int(m.id)), reverse=True
@@ -113,16 +134,16 @@ class FineractBank(directory.Directory):
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused, InFlight, BankUnavailable, BankGarbage (outcome unknown)."""
-        first_sent_at = await self._bind(customer, order, key)
-        refused = await self._refused(customer, order)
-        if refused:
-            return await self._not_sent(customer, key, refused, first_sent_at)
-        body = await self._request(customer, order, key)
-        receipt = answers.receipt_of(
-            *await self._asked("POST", "/v1/accounttransfers", json=body, headers={"Idempotency-Key": key})
-        )
+        try:
+            way = await self._way(customer, order)
+        except _Unsendable as refused:
+            return await self._not_sent(customer, key, str(refused), await self._bind(customer, order, key, ""))
+        await self._bind(customer, order, key, way.name)
+        body, headers = self._request(order, way, key), {"Idempotency-Key": key}
+        answer = await self._asked("POST", "/v1/accounttransfers", json=body, headers=headers)
+        receipt = answers.receipt_of(key, *answer)
         if receipt.outcome is BankOutcome.DONE:
-            await self._pay_off(customer, key)
+            await self._note_done(customer, key, way.day)
         return receipt
 
     async def _not_sent(
@@ -144,23 +165,27 @@ class FineractBank(directory.Directory):
         if sent is None:
             return BankReceipt(BankOutcome.NOT_FOUND)
         for row in await self._history(customer, AccountId(sent.source)):
-            transfer = row.get("transfer") or {}
-            if isinstance(transfer, dict) and transfer.get("transferDescription") == key and not row.get("reversed"):
-                await self._pay_off(customer, key)
-                return BankReceipt(BankOutcome.DONE, answers.reference_of(transfer.get("id")) or "")
+            if answers.sent_under(row) == key and answers.booked(row):
+                await self._note_done(customer, key, answers.day_of(row))
+                return BankReceipt(BankOutcome.DONE, key)
         return BankReceipt(BankOutcome.NOT_FOUND)
 
-    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str) -> datetime | None:
-        """Tie the key to the order before anything is sent; since when it has been, if it was. Raises KeyReused."""
+    async def _bind(self, customer: CustomerId, order: TransferOrder, key: str, name: str) -> datetime | None:
+        """Tie the key to the order, and to the `name` that its movement shall have, before anything is sent.
+
+        Since when it has been, if it was. Raises KeyReused.
+        """
         print_ = fingerprint(customer, order)
         row = {
             "customer_id": customer,
             "key": key,
             "fingerprint": print_,
             "source": order.source,
+            "payee_id": order.payee_id,
             "bill_id": order.bill_id,
             "amount_minor": order.amount.minor,
             "currency": order.amount.currency,
+            "merchant": name,
             "at": micros(self._clock.now()),
         }
         stored = sa.select(t.wire_keys).where(t.wire_keys.c.key == key)
@@ -173,76 +198,74 @@ class FineractBank(directory.Directory):
             raise KeyReused
         return None if fresh else instant(known.at)
 
-    async def _refused(self, customer: CustomerId, order: TransferOrder) -> str:
-        """Why an order can't be sent, as a stable code: what Fineract itself would not notice; empty when it can."""
+    async def _way(self, customer: CustomerId, order: TransferOrder) -> _Way:
+        """Where the order's money goes. Raises _Unsendable for what Fineract itself would not notice."""
+        if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
+            raise _Unsendable("bill_not_due")
         try:
-            if order.bill_id is not None and not await self._still_due(customer, order.bill_id, order.amount):
-                return "bill_not_due"
-            if order.payee_id is not None:
-                payee = await self.payee_row(customer, order.payee_id)
-                if payee.version != order.payee_version:
-                    return "payee_changed"
-                return "" if ids_in(payee.route, 2) and await self._client_id(customer) else "no_such_account"
-            owned = {account.id: account.balance.currency for account in await self.accounts(customer)}
-            fits = order.to_account != order.source and owned.get(order.to_account or AccountId("")) is not None
-            return "" if fits and owned.get(order.source) else "no_such_account"
+            own = await self._store.look(partial(directory.person, customer))
+            payee = None if order.payee_id is None else await self.payee_row(customer, order.payee_id)
         except NotFound:
-            return "no_such_payee"
+            raise _Unsendable("no_such_payee") from None
+        if payee is not None and payee.version != order.payee_version:
+            raise _Unsendable("payee_changed")
+        owned = {a.id: a for a in await self._accounts(own.route) if a.balance.currency == order.amount.currency}
+        to = payee or owned.get(order.to_account or AccountId(""))
+        target = (own.route, order.to_account or "") if payee is None else ids_in(payee.route, 2)
+        if to is None or not target or order.source not in owned or order.to_account == order.source:
+            raise _Unsendable("no_such_account")
+        owner, account = target
+        return _Way(own.route, owner, account, to.name, self._clock.now().astimezone(zone(own.zone)).date())
 
     async def _still_due(self, customer: CustomerId, bill: BillId, amount: Money) -> bool:
         dues = [known.due for known in await self.bills(customer) if known.id == bill]
         return any(due.currency == amount.currency and due.minor >= amount.minor for due in dues)
 
-    async def _request(self, customer: CustomerId, order: TransferOrder, key: str) -> answers.Json:
+    def _request(self, order: TransferOrder, way: _Way, key: str) -> answers.Json:
         """The body of an account transfer."""
-        client = await self._client_id(customer)
-        if order.payee_id is None:
-            target, owner = order.to_account, client
-        else:
-            owner, account = ids_in((await self.payee_row(customer, order.payee_id)).route, 2)
-            target = AccountId(account)
-        own = await self._store.look(partial(directory.person, customer))
         return {
             "fromOfficeId": self._settings.office,
-            "fromClientId": client,
+            "fromClientId": way.client,
             "fromAccountType": _SAVINGS,
             "fromAccountId": order.source,
             "toOfficeId": self._settings.office,
-            "toClientId": owner,
+            "toClientId": way.owner,
             "toAccountType": _SAVINGS,
-            "toAccountId": target,
-            "transferDate": self._clock.now().astimezone(zone(own.zone)).date().isoformat(),
+            "toAccountId": way.account,
+            "transferDate": way.day.isoformat(),
             "transferAmount": str(answers.major_units(order.amount)),
             "transferDescription": key,
-            "dateFormat": _DATE_FORMAT,
+            "dateFormat": "yyyy-MM-dd",
             "locale": "en",
         }
 
-    async def _pay_off(self, customer: CustomerId, key: str) -> None:
-        """Take a payment that went through off its bill, once: the note on the key goes as the bill shrinks."""
-        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer) & t.wire_keys.c.bill_id.is_not(None)
-        today = self._clock.now().date()
+    async def _names(self, customer: CustomerId) -> Mapping[str, str]:
+        """What the customer's own transfers are called, by key."""
+        mine = sa.select(t.wire_keys.c.key, t.wire_keys.c.merchant).where(t.wire_keys.c.customer_id == customer)
+        rows = await self._store.look(lambda connection: connection.execute(mine).all())
+        return {row.key: row.merchant for row in rows}
 
-        def paying(connection: sa.Connection) -> bool:
-            due = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).first()
-            if due is None:
+    async def _note_done(self, customer: CustomerId, key: str, day: date) -> None:
+        """Of a payment that went through: when its payee was paid, and once, as its note goes, that its bill was."""
+        mine = (t.wire_keys.c.key == key) & (t.wire_keys.c.customer_id == customer)
+
+        def noting(connection: sa.Connection) -> bool:
+            sent = connection.execute(sa.select(t.wire_keys).where(mine).with_for_update()).one()
+            if sent.payee_id is not None:
+                directory.note_paid(customer, connection, PayeeId(sent.payee_id), day)
+            if sent.bill_id is None:
                 return True
             connection.execute(sa.update(t.wire_keys).where(mine).values(bill_id=None))
-            paid = Money(due.amount_minor, due.currency)
-            return directory.settle_bill(customer, connection, BillId(due.bill_id), paid, on=today)
+            paid = Money(sent.amount_minor, sent.currency)
+            return directory.settle_bill(customer, connection, BillId(sent.bill_id), paid)
 
-        if not await self._store.transact("bank.bill", paying):
+        if not await self._store.transact("bank.done", noting):
             log.error("a payment went through for a bill that was no longer due; it waits for a person")
-
-    async def _client_id(self, customer: CustomerId) -> str:
-        """The customer's id in the core, if there is any."""
-        route: str = (await self._store.look(partial(directory.person, customer))).route
-        return route if ids_in(route, 1) else ""
 
     async def _history(self, customer: CustomerId, account: AccountId) -> Sequence[answers.Json]:
         """An account's transactions as Fineract has them, after checking that it is this customer's."""
         found = await self._get(f"/v1/savingsaccounts/{account}", {"associations": "transactions"})
-        if str(found.get("clientId")) != await self._client_id(customer):
+        if str(found.get("clientId")) != (await self._store.look(partial(directory.person, customer))).route:
             raise NotFound("no such account")
         return answers.rows_of(found, "transactions")
 
@@ -268,5 +291,5 @@ class FineractBank(directory.Directory):
                     log.warning("the core answered %d", answer.status_code)
                 return answer.status_code, bytes(text)
         except (httpx.HTTPError, TimeoutError) as error:
-            log.warning("no answer of the core: %s %s", type(error).__name__, error)
+            log.warning("no answer of the core: %s", type(error).__name__)
             raise BankUnavailable(f"no answer: {type(error).__name__}") from error

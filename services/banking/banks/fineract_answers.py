@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
@@ -16,40 +16,50 @@ from schemas.money import EXPONENTS, MAX_MINOR, Money
 
 Json = dict[str, Any]
 
-_REFERENCE: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_SAVINGS_DEPOSIT: Final = 100
+"""Fineract's code for the deposit of a plain savings account."""
+_NUMBER: Final = re.compile(r"[0-9]{1,19}")
 _DECLINES: Final = {
     "error.msg.savingsaccount.transaction.insufficient.account.balance": "insufficient_funds",
-    "error.msg.savings.account.debit.not.allowed": "account_blocked",
+    "error.msg.savingsaccount.transaction.insufficient.account.balance.withdraw": "insufficient_funds",
+    "error.msg.savings.account.debit.transaction.not.allowed": "account_blocked",
+    "error.msg.saving.account.blocked.transaction.not.allowed": "account_blocked",
 }
+_SIGNS: Final = (
+    dict.fromkeys(("deposit", "interestPosting", "dividendPayout"), 1)
+    | dict.fromkeys(
+        ("withdrawal", "withdrawalFee", "annualFee", "payCharge", "overdraftInterest", "withholdTax"), -1,
+    )
+    | dict.fromkeys(
+        ("waiveCharge", "accrual", "initiateTransfer", "approveTransfer", "withdrawTransfer", "rejectTransfer",
+         "writtenoff", "escheat", "onHold", "release"), 0,
+    )
+)  # fmt: skip
+"""All kinds of savings transactions that Fineract has, and what each does to the balance."""
 
 
-def receipt_of(status: int, text: bytes) -> BankReceipt:
+def receipt_of(key: str, status: int, text: bytes) -> BankReceipt:
     """What an answer to a transfer means. Only a body that says so is a yes, only a domain error a no.
 
+    A transfer's reference is its key: the id that Fineract answers is another than the one it later lists it under.
     Raises InFlight, BankGarbage, BankUnavailable.
     """
-    if status == httpx.codes.CONFLICT:
+    if status in {httpx.codes.CONFLICT, httpx.codes.TOO_EARLY}:
         raise InFlight
-    if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {401, 404, 408, 425, 429}:
+    if status >= httpx.codes.INTERNAL_SERVER_ERROR or status in {401, 404, 408, 429}:
         raise BankUnavailable(f"the bank answered {status}")
     body = body_of(text)
     if status == httpx.codes.OK:
-        reference = reference_of(body.get("resourceId"))
-        if reference is None:
+        number = body.get("resourceId")
+        if isinstance(number, bool) or not _NUMBER.fullmatch(str(number)):
             raise BankGarbage("a transfer without an id")
-        return BankReceipt(BankOutcome.DONE, reference)
+        return BankReceipt(BankOutcome.DONE, key)
     errors = body.get("errors")
     first = errors[0] if isinstance(errors, list) and errors and isinstance(errors[0], dict) else {}
     code = first.get("userMessageGlobalisationCode") or body.get("userMessageGlobalisationCode")
     if status not in {400, 403} or not isinstance(code, str):
         raise BankGarbage(f"the bank answered {status} without a reason")
     return BankReceipt(BankOutcome.DECLINED, reason=_DECLINES.get(code, "declined"))
-
-
-def reference_of(given: object) -> str | None:
-    """A transfer's id as text; None where it is none that the ledger could keep."""
-    text = "" if isinstance(given, bool) or not isinstance(given, int | str) else str(given)
-    return text if _REFERENCE.fullmatch(text) else None
 
 
 def body_of(text: bytes) -> Json:
@@ -71,32 +81,55 @@ def rows_of(body: Json, name: str) -> Sequence[Json]:
     return rows
 
 
-def flagged(row: Json, group: str, name: str) -> bool:
-    """Whether a flag within a group of a row is true."""
-    inner = row.get(group)
-    return isinstance(inner, dict) and inner.get(name) is True
+def current(row: Json) -> bool:
+    """Whether an account is active, and a plain savings account: deposits for a term stand in the same list."""
+    status, kind = row.get("status"), row.get("depositType")
+    term = isinstance(kind, dict) and kind.get("id") != _SAVINGS_DEPOSIT
+    return isinstance(status, dict) and status.get("active") is True and not term
 
 
 def account_of(row: Json) -> Account:
-    """An account with its balances. Raises BankGarbage."""
+    """An account with its balance, which Fineract leaves out where there is none. Raises BankGarbage."""
     try:
-        balance = _money(row["accountBalance"], row["currency"]["code"])
-        available = _money(row.get("availableBalance", row["accountBalance"]), row["currency"]["code"])
-        number = str(row["accountNo"])
-        return Account(AccountId(str(row["id"])), str(row["productName"])[:100], number[-4:], balance, available)
+        balance, number = _money(row.get("accountBalance", 0), row["currency"]["code"]), str(row["accountNo"])
+        return Account(AccountId(str(row["id"])), str(row["productName"])[:100], number[-4:], balance, balance)
     except (KeyError, TypeError) as error:
         raise BankGarbage("a malformed account") from error
 
 
-def transaction_of(account: AccountId, row: Json) -> Transaction:
-    """A booked transaction, negative where money left. Raises BankGarbage."""
+def day_of(row: Json) -> date:
+    """The day of a transaction. Raises BankGarbage."""
+    try:
+        return date(*row["date"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise BankGarbage("a malformed day") from error
+
+
+def booked(row: Json) -> bool:
+    """Whether a transaction counts: neither was it taken back, nor does it take another back."""
+    return not row.get("reversed") and not row.get("isReversal")
+
+
+def sent_under(row: Json) -> str:
+    """The key of the transfer that a transaction belongs to; "" where it is none that has one."""
+    transfer = row.get("transfer")
+    described = transfer.get("transferDescription") if isinstance(transfer, dict) else None
+    return described if isinstance(described, str) else ""
+
+
+def transaction_of(account: AccountId, row: Json, names: Mapping[str, str]) -> Transaction | None:
+    """A booked transaction, negative where money left; none where no money moved. Raises BankGarbage.
+
+    `names` are those of who was paid, by key: of a transfer's other side Fineract lists nothing.
+    """
     try:
         kind, amount = row["transactionType"], _money(row["amount"], row["currency"]["code"])
-        leaves = kind.get("withdrawal") is True or (kind.get("code") or "").endswith(("withdrawal", "feeDeduction"))
-        booked = date(*row["date"])
-        note = str((row.get("transfer") or {}).get("toClientName") or row.get("note") or kind.get("value") or "")
-        signed = Money(-amount.minor if leaves else amount.minor, amount.currency)
-        return Transaction(str(int(row["id"])), account, booked, signed, note[:200])
+        sign = _SIGNS[kind["code"].removeprefix("savingsAccountTransactionType.")]
+        if not sign or not booked(row):
+            return None
+        note = str(names.get(sent_under(row)) or row.get("note") or kind.get("value") or "")
+        moved = Money(sign * amount.minor, amount.currency)
+        return Transaction(str(int(row["id"])), account, day_of(row), moved, note[:200])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BankGarbage("a malformed transaction") from error
 

@@ -3,9 +3,10 @@
 A posting and both its entries, the balances, the bill and the payee's history change in one transaction.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -29,6 +30,8 @@ from services.banking.seal import fingerprint
 from services.store import Store, changed, insert_new, micros
 
 MAX_TRANSACTIONS: Final = 50
+PAGE: Final = 500
+"""Entries read at a time."""
 CLEARING: Final = "@clearing."
 """The bank's own account of a currency, through which money leaves to other banks; its balance is its entries' sum."""
 
@@ -55,11 +58,20 @@ class SandboxBank(directory.Directory):
         """Booked transactions of the customer's accounts, newest first."""
         e, a = t.entries, t.accounts
         query = sa.select(e).join(a, e.c.account_id == a.c.id).where(a.c.customer_id == customer)
-        for clause in _clauses(wanted, sa.select(t.payees.c.name).where(t.payees.c.customer_id == customer)):
-            query = query.where(clause)
-        query = query.order_by(e.c.booked_on.desc(), e.c.id.desc()).limit(min(wanted.limit, MAX_TRANSACTIONS))
-        rows = await self._store.look(lambda connection: connection.execute(query).all())
-        return [_transaction(row) for row in rows]
+        if wanted.account_id is not None:
+            query = query.where(e.c.account_id == wanted.account_id)
+        if wanted.since is not None:
+            query = query.where(e.c.booked_on >= wanted.since.isoformat())
+        if wanted.until is not None:
+            query = query.where(e.c.booked_on <= wanted.until.isoformat())
+        payees = sa.select(t.payees.c.name).where(t.payees.c.customer_id == customer)
+
+        def looking(connection: sa.Connection) -> Sequence[Transaction]:
+            names = set(connection.execute(payees).scalars()) if wanted.sent else set[str]()
+            fitting = (moved for moved in _newest(connection, query) if wanted.fits(moved, names))
+            return list(islice(fitting, min(wanted.limit, MAX_TRANSACTIONS)))
+
+        return await self._store.look(looking)
 
     async def transfer(self, customer: CustomerId, order: TransferOrder, key: str) -> BankReceipt:
         """Move money once for `key`. Raises KeyReused when the key came with another order, StoreUnavailable."""
@@ -128,8 +140,10 @@ def _move(customer: CustomerId, connection: sa.Connection, order: TransferOrder,
         {"account_id": credited, "amount_minor": order.amount.minor, "merchant": merchant, **common},
     ]
     connection.execute(sa.insert(t.entries), rows)
-    if order.bill_id and not directory.settle_bill(customer, connection, order.bill_id, order.amount, on=today):
+    if order.bill_id and not directory.settle_bill(customer, connection, order.bill_id, order.amount):
         raise _Declined("bill_not_due")
+    if order.payee_id:
+        directory.note_paid(customer, connection, order.payee_id, today)
 
 
 def _target(customer: CustomerId, connection: sa.Connection, order: TransferOrder) -> tuple[str, str]:
@@ -151,24 +165,14 @@ def _target(customer: CustomerId, connection: sa.Connection, order: TransferOrde
     return f"{CLEARING}{order.amount.currency}", row.name
 
 
-def _clauses(wanted: TransactionFilter, payees: sa.Select[tuple[str]]) -> list[sa.ColumnElement[bool]]:
-    e = t.entries.c
-    size = sa.func.abs(e.amount_minor)
-    pattern = wanted.merchant.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return [
-        clause
-        for given, clause in (
-            (wanted.account_id, e.account_id == wanted.account_id),
-            (wanted.since, e.booked_on >= str(wanted.since)),
-            (wanted.until, e.booked_on <= str(wanted.until)),
-            (wanted.merchant, e.merchant.ilike(f"%{pattern}%", escape="\\")),
-            (wanted.at_least, size >= (wanted.at_least.minor if wanted.at_least else 0)),
-            (wanted.at_most, size <= (wanted.at_most.minor if wanted.at_most else 0)),
-            (wanted.received, e.amount_minor > 0),
-            (wanted.sent, (e.amount_minor < 0) & e.merchant.in_(payees)),
-        )
-        if given
-    ]
+def _newest(connection: sa.Connection, query: sa.Select[Any]) -> Iterator[Transaction]:
+    """The transactions of a query, newest first, read as far as somebody looks."""
+    e, page = t.entries.c, query.order_by(t.entries.c.booked_on.desc(), t.entries.c.id.desc()).limit(PAGE)
+    rows = connection.execute(page).all()
+    while rows:
+        yield from map(_transaction, rows)
+        last = sa.tuple_(sa.literal(rows[-1].booked_on), sa.literal(rows[-1].id))
+        rows = connection.execute(page.where(sa.tuple_(e.booked_on, e.id) < last)).all() if len(rows) == PAGE else []
 
 
 def _account(row: sa.Row[Any]) -> Account:

@@ -83,6 +83,15 @@ payees: Final = sa.Table(
 )
 """`holder` is whom the payee's bank names as the account's owner (null: it does not say); `route` as above."""
 
+gone_payees: Final = sa.Table(
+    "bank_gone_payees",
+    metadata,
+    sa.Column("customer_id", sa.String(128), primary_key=True),
+    sa.Column("id", sa.String(128), primary_key=True),
+    sa.Column("version", sa.Integer, nullable=False),
+)
+"""The last version of each payee that was removed: one that comes back under its name has another."""
+
 cards: Final = sa.Table(
     "bank_cards",
     metadata,
@@ -125,12 +134,15 @@ wire_keys: Final = sa.Table(
     sa.Column("key", sa.String(80), primary_key=True),
     sa.Column("fingerprint", sa.String(64), nullable=False),
     sa.Column("source", sa.String(128), nullable=False),
+    sa.Column("payee_id", sa.String(128)),
     sa.Column("bill_id", sa.String(128)),
     sa.Column("amount_minor", sa.BigInteger, nullable=False),
     sa.Column("currency", sa.String(3), nullable=False),
+    sa.Column("merchant", sa.String(200), nullable=False, server_default=""),
     sa.Column("at", sa.BigInteger, nullable=False),
+    sa.Index("ix_bank_wire_keys_customer_id", "customer_id"),
 )
 """What was sent to a foreign core under which key: such a core replays by key without comparing the request.
 
-`bill_id` is cleared once the payment was taken off the bill.
+`bill_id` is cleared once the payment was taken off the bill; `merchant` is what the customer's statement calls it.
 """

@@ -1,6 +1,6 @@
 """Search: filters before ranking, days as values, the knowledge base itself."""
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given
@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from schemas.answer import Question
 from schemas.ids import EN_US, JA_JP, Locale
 from services.answering.knowledge import Document, Passage, load_passages, passages_of
+from services.answering.quote import Library
 from services.answering.retrieve import Retriever
 from services.answering.thresholds import thresholds
 from services.answering.words import stem, words_of
+from services.timing.clock import ManualClock
 
 TODAY = date(2026, 11, 21)
 PASSAGES = load_passages()
@@ -42,6 +44,18 @@ def test_only_what_is_in_force_is_found() -> None:
     assert [h.passage.id for h in retriever.search(question, date(2026, 5, 31)).hits] == ["old"]
     assert [h.passage.id for h in retriever.search(question, date(2026, 6, 1)).hits] == ["new"]
     assert retriever.search(question, date(2025, 1, 1)).hits == ()
+
+
+@pytest.mark.parametrize(
+    ("zone", "hour", "found"),
+    [("Asia/Tokyo", 14, "old"), ("Asia/Tokyo", 15, "new"), ("America/Los_Angeles", 30, "old"), ("UTC", 24, "new")],
+)
+def test_what_is_in_force_is_so_by_the_callers_own_day(zone: str, hour: int, found: str) -> None:
+    old = passage("old", "The ATM fee is 2 dollars", until="2026-05-31")
+    new = passage("new", "The ATM fee is 3 dollars", since="2026-06-01")
+    clock = ManualClock(datetime(2026, 5, 31, tzinfo=UTC) + timedelta(hours=hour))
+    hits = Library.load([old, new]).find(Question("What is the ATM fee?", EN_US, zone=zone), clock).hits
+    assert [hit.passage.id for hit in hits] == [found]
 
 
 def test_last_years_fees_are_not_quoted() -> None:
