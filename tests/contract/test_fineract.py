@@ -114,6 +114,18 @@ async def test_an_outcome_that_can_not_be_asked_stays_unknown(stand: Stand) -> N
     assert len(stand.core.carried_out) == 1
 
 
+async def test_what_the_bank_took_back_before_we_heard_of_it_has_failed(stand: Stand) -> None:
+    stand.core.faults = deque(["error_after"])
+    proposal = await stand.house.proposed(order())
+    await stand.house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+    for row in stand.core.accounts[CHECKING].transactions:
+        row["reversed"] = True
+    await settle(stand.house, 2)
+    receipt = await stand.house.ledger.receipt(ANN, proposal.id)
+    assert (receipt.state, receipt.reason) == (TransferState.FAILED, "taken_back")
+    assert len(stand.core.carried_out) == 1, "it was sent again"
+
+
 async def test_what_may_have_been_sent_is_not_declined_for_what_changed_since(stand: Stand) -> None:
     """Its first request may still be under way; only long after is it certain that it is not."""
     stand.core.faults = deque(["refuse"])

@@ -164,10 +164,13 @@ class FineractBank(directory.Directory):
         sent = await self._store.look(lambda connection: connection.execute(sa.select(t.wire_keys).where(mine)).first())
         if sent is None:
             return BankReceipt(BankOutcome.NOT_FOUND)
-        for row in await self._history(customer, AccountId(sent.source)):
-            if answers.sent_under(row) == key and answers.booked(row):
-                await self._note_done(customer, key, answers.day_of(row))
-                return BankReceipt(BankOutcome.DONE, key)
+        history = await self._history(customer, AccountId(sent.source))
+        moved = [row for row in history if answers.sent_under(row) == key]
+        for row in filter(answers.booked, moved):
+            await self._note_done(customer, key, answers.day_of(row))
+            return BankReceipt(BankOutcome.DONE, key)
+        if moved:  # sent again under its key, it would be answered as it was before it was taken back
+            return BankReceipt(BankOutcome.DECLINED, reason="taken_back")
         return BankReceipt(BankOutcome.NOT_FOUND)
 
     async def _bind(self, customer: CustomerId, order: TransferOrder, key: str, name: str) -> datetime | None:
