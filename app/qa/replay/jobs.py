@@ -22,6 +22,7 @@ from app.qa.replay.manifests import readers
 from app.qa.replay.records.journal import JOURNAL, REPORT
 from schemas.errors import BadInput, Busy, MalformedMessage, NotFound, TellerlineError, TooLarge, WrongState
 from services.ports import Clock
+from services.timing import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -194,10 +195,7 @@ class ReplayJobs:
             raise NotFound("no such replay") from error
 
     def _write(self, job: Job) -> None:
-        path = self._folder / job.id / _JOB
-        fresh = path.with_suffix(".new")
-        fresh.write_text(job.model_dump_json(), encoding="utf-8")
-        fresh.replace(path)
+        write_whole(self._folder / job.id / _JOB, job.model_dump_json().encode())
 
     def _make_room(self, jobs: Iterable[Job]) -> None:
         finished = [job for job in jobs if job.state in {JobState.DONE, JobState.FAILED}]

@@ -1,7 +1,6 @@
 """Runs over time: each noted with its scores, held to a baseline that has a name, and told where it dropped."""
 
 import fcntl
-import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from app.qa.replay.provenance import file_hash
 from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
 from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound
+from services.timing import write_whole
 
 RUNS: Final = "runs.jsonl"
 BASELINES: Final = "baselines"
@@ -103,12 +103,8 @@ class RunHistory:
 
     def _write(self, runs: tuple[NotedRun, ...]) -> None:
         """All or nothing: a history is not torn by a crash."""
-        fresh = self._folder / f".{RUNS}.new"
-        with fresh.open("wb") as file:
-            file.writelines(orjson.dumps(run.model_dump(), option=orjson.OPT_SORT_KEYS) + b"\n" for run in runs)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.rename(self._folder / RUNS)
+        lines = (orjson.dumps(run.model_dump(), option=orjson.OPT_SORT_KEYS) + b"\n" for run in runs)
+        write_whole(self._folder / RUNS, b"".join(lines))
 
     def _baseline(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
