@@ -28,6 +28,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from schemas.errors import ConfigInvalid, StoreRefused
 from services.record.audit_keys import ID_BYTES, key_id
 from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after, written_up_to
+from services.timing import OWNERS, sync_folder, write_whole
 
 log = logging.getLogger(__name__)
 
@@ -128,11 +129,7 @@ class Spool:
     def _make(self) -> None:
         os.posix_fallocate(self._file, 0, self._size)
         self._write(0, _HEAD.pack(_MAGIC, self._fresh_name(), 1) + LENGTH.pack(0))
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path.parent)
 
     def _open(self) -> None:
         if os.fstat(self._file).st_size < self._size:
@@ -150,11 +147,10 @@ class Spool:
             self._end = self._size
             self._restart()
             return
-        sound = self._read_under_its_key(whole)
-        if whole.count(0, self._end) < len(whole) - self._end:  # what is there was being written
-            self._write(self._end, bytes(self._size - self._end))
-        if not sound:
+        if not self._read_under_its_key(whole):
             self._put_aside(whole)
+        if whole.count(0, self._end) < len(whole) - self._end:  # what is there was being written, or is kept aside
+            self._write(self._end, bytes(self._size - self._end))
         if not self._entries and not self._of(self._keys[0]):
             self._restart()
 
@@ -222,17 +218,10 @@ class Spool:
         return False
 
     def _put_aside(self, whole: bytes) -> None:
-        """Keep a copy of the file under a name that says what is the matter, once."""
+        """Keep a copy of the file under a name that says what is the matter, before anything of it is overwritten."""
         aside = self._path.with_name(f"{self._path.name}.broken.{hashlib.sha256(whole).hexdigest()[:16]}")
         log.error("a spool was tampered with; it is kept as %s", aside.name)
-        if aside.exists():
-            return
-        file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, whole)
-            os.fsync(file)
-        finally:
-            os.close(file)
+        write_whole(aside, whole, OWNERS)
 
     def _restart(self) -> None:
         """Overwrite what was taken; what comes is under the key in use. The numbers go on: nothing from before fits."""
