@@ -16,6 +16,7 @@ import os
 import secrets
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -54,7 +55,7 @@ class Spool:
 
         Raises BlockingIOError where another process has it, ConfigInvalid where what waits is under no key, OSError.
         """
-        self._path, self._keys, self._name = path, (key, *before), b""
+        self._path, self._keys, self._name, self._users, self._closed = path, (key, *before), b"", 1, False
         self._first, self._entries, self._end, self._tag = 1, list[bytes](), _HEAD.size, b""
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -79,13 +80,14 @@ class Spool:
 
     def look(self) -> bool:
         """Whether its file was removed: what it takes would end with this process."""
-        self.gone = os.fstat(self._file).st_nlink == 0
+        if not self._closed:
+            self.gone = os.fstat(self._file).st_nlink == 0
         return self.gone
 
     def put(self, data: bytes) -> None:
         """Add an entry, durable when this returns. Raises StoreRefused where there is no room, or the disk fails."""
         assert data, "an empty one stands for what is broken"
-        with self._disk:
+        with self._using():
             if self.look():
                 raise StoreRefused("the spool's file was removed")
             number = self._first + len(self._entries)
@@ -109,7 +111,7 @@ class Spool:
 
     def done(self, through: int) -> None:
         """Entries up to the number `through` are where they belong. Emptied, the file is used from its start again."""
-        with self._disk:
+        with self._using():
             with self._state:
                 taken = max(0, through + 1 - self._first)
                 del self._entries[:taken]
@@ -118,13 +120,34 @@ class Spool:
                 self._restart()
 
     def close(self) -> None:
-        """Let go of the file; what waits stays in it."""
-        os.close(self._file)
+        """Let go of the file; what waits stays in it. A write under way comes to its end first."""
+        if not self._closed:
+            self._closed = True
+            self._let_go()
 
     @property
     def name(self) -> str:
         """The file's own name, which it keeps."""
         return self._name.hex()
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """The file is open within the block: its descriptor is no other file's by now. Raises StoreRefused."""
+        with self._disk:
+            with self._state:
+                if self._closed:
+                    raise StoreRefused("the spool is closed")
+                self._users += 1
+            try:
+                yield
+            finally:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        with self._state:
+            self._users -= 1
+            if not self._users:
+                os.close(self._file)
 
     def _make(self) -> None:
         os.posix_fallocate(self._file, 0, self._size)
@@ -238,8 +261,7 @@ class Spool:
         return self._name + struct.pack(">Q", number) + before
 
     def _write(self, at: int, data: bytes) -> None:
-        written = os.pwrite(self._file, data, at)
-        if written != len(data):
+        if os.pwrite(self._file, data, at) != len(data):
             raise OSError("a short write")
         os.fdatasync(self._file)
 
@@ -252,10 +274,8 @@ def broken(folder: Path) -> list[Path]:
 def own(folder: Path, kind: str, key: bytes, size: int, before: Sequence[bytes] = ()) -> Spool:
     """The first spool of this kind that no other process has. Raises OSError, ConfigInvalid where all are taken."""
     for path in _paths(folder, kind):
-        try:
+        with suppress(BlockingIOError):
             return Spool(path, key, size, before)
-        except BlockingIOError:
-            continue
     raise ConfigInvalid(f"more than {_MOST_SPOOLS} processes use the state folder")
 
 
