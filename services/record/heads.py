@@ -1,6 +1,5 @@
 """Where the audit chain's heads go: a file outside the database, and the log, which is shipped elsewhere."""
 
-import fcntl
 import logging
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,7 +11,7 @@ import orjson
 
 from schemas.errors import AuditBroken
 from services.record.chain import ChainHead
-from services.timing import write_whole
+from services.timing import locked, write_whole
 
 log = logging.getLogger("tellerline.audit.head")
 
@@ -51,8 +50,7 @@ class FileHead:
     def _written(self, head: ChainHead, at: datetime) -> int:
         """Write it unless another writer's is newer; the newest there. Raises OSError, AuditBroken."""
         line = orjson.dumps({"seq": head.seq, "hash": head.hash, "at": at.isoformat()}) + b"\n"
-        with self._path.with_suffix(".lock").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with locked(self._path.with_suffix(".lock")):
             if (there := self._there()) >= head.seq:
                 return there
             write_whole(self._path, line)

@@ -4,6 +4,7 @@ from services.timing.clock import ManualClock, SystemClock
 from services.timing.deadline import ANSWER_S, LEAST_S, AnswerTime, asked, left, unbounded, within
 from services.timing.disk import DISK_S, DiskThreads, on_disk
 from services.timing.finish import finish
+from services.timing.locked import locked
 from services.timing.steady import TOLERATED_S, Steadiness
 from services.timing.whole import OWNERS, beside, sync_folder, write_whole
 
@@ -22,6 +23,7 @@ __all__ = [
     "beside",
     "finish",
     "left",
+    "locked",
     "on_disk",
     "sync_folder",
     "unbounded",

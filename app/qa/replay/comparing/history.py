@@ -1,6 +1,5 @@
 """Runs over time: each noted with its scores, held to a baseline that has a name, and told where it dropped."""
 
-import fcntl
 import re
 import shutil
 from collections.abc import Mapping
@@ -17,7 +16,7 @@ from app.qa.replay.provenance import file_hash
 from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
 from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound
-from services.timing import write_whole
+from services.timing import locked, write_whole
 
 RUNS: Final = "runs.jsonl"
 BASELINES: Final = "baselines"
@@ -94,8 +93,7 @@ class RunHistory:
         compared = compare(read_run(self.folder_of(against)), run) if against else None
         noted = noted_run(run, file_hash(out / DECISIONS), score(run.results), against, alerts(compared, policy))
         self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two that note at once must not lose each other's line
+        with locked(self._folder / ".lock"):  # two that note at once must not lose each other's line
             known = self.runs()
             if noted not in known:
                 self._write((*known, noted)[-MAX_RUNS:])
