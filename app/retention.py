@@ -6,7 +6,6 @@ A day is a UTC day. What was said on one is kept for it and the days that follow
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,7 +14,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from app.recordings.files import HEAD_FILE, RecordingHead
+from app.recordings.files import GONE, HEAD_FILE, RecordingHead, remove
 from schemas.audit import AuditRecord
 from schemas.errors import NotFound, TellerlineError
 from schemas.ids import CustomerId
@@ -90,16 +89,21 @@ def seeds(folder: Path) -> list[bytes]:
 
 
 def _forget(folder: Path, through: date) -> int:
-    """Remove the recordings of calls that began on the day `through` or before; how many."""
-    return _remove(folder, lambda call: _began(call) <= through)
+    """Remove the recordings of calls that began on the day `through` or before, and what was to go; how many."""
+    return _remove(folder, lambda call: call.name.endswith(GONE) or _began(call) <= through)
 
 
 def _remove(folder: Path, unwanted: Callable[[Path], bool]) -> int:
-    """Remove recordings; how many."""
+    """Remove recordings; how many. Raises OSError, once all that can be removed are."""
+    failed: OSError | None = None
     calls = [call for call in folder.iterdir() if call.is_dir() and unwanted(call)] if folder.is_dir() else []
     for call in calls:
-        # Out of the way at once: a call that goes on writes into it no more, and knows by that.
-        shutil.rmtree(call.rename(call.with_name(f".{call.name}.gone")))
+        try:
+            remove(call)
+        except OSError as error:
+            failed = error
+    if failed is not None:
+        raise failed
     return len(calls)
 
 

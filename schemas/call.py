@@ -180,15 +180,16 @@ class ReplyBegan:
 
 @dataclass(frozen=True, slots=True)
 class ReplyProgress:
-    """What the turn handler said within a reply."""
+    """What the turn handler said within a reply. `between` joins words of it to those before."""
 
     reply: ReplyId
     event: ReplyEvent
+    between: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Voiced:
-    """Sound of a reply, in order; its `text_end` counts in the whole reply, whose sentences a blank joins.
+    """Sound of a reply, in order; its `text_end` counts in the whole reply, with what joins its sentences.
 
     It is heard from `at` on at the earliest, in seconds of the call's clock.
     """

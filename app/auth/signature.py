@@ -13,12 +13,12 @@ from typing import Final
 
 from app.auth.principal import Principal, Scope
 from app.auth.tokens import MAX_ID
-from schemas.errors import ConfigInvalid, Unauthenticated
+from schemas.errors import Unauthenticated
 from schemas.ids import CustomerId
+from schemas.secret import KEY_BYTES, long_enough
 
 WINDOW_S: Final = 60
 """How far a request's time may be from ours; for twice as long a nonce is remembered."""
-MIN_SECRET: Final = 32
 _VERSION: Final = "tellerline.request.1"
 
 
@@ -50,8 +50,7 @@ class RequestVerifier:
     """Verifies signed requests against the bridges' secrets by key id."""
 
     def __init__(self, secrets: Mapping[str, bytes]) -> None:
-        if any(len(secret) < MIN_SECRET for secret in secrets.values()):
-            raise ConfigInvalid(f"an IVR secret needs {MIN_SECRET} bytes")
+        long_enough("an IVR secret", secrets.values())
         self._secrets = dict(secrets)
 
     def check_head(self, request: SignedRequest, now: datetime) -> None:
@@ -62,7 +61,7 @@ class RequestVerifier:
 
     def verify(self, request: SignedRequest, now: datetime) -> Principal:
         """The principal of a request whose nonce has yet to be taken. Raises Unauthenticated."""
-        secret = self._secrets.get(request.key_id, b"\0" * MIN_SECRET)
+        secret = self._secrets.get(request.key_id, b"\0" * KEY_BYTES)
         fits = hmac.compare_digest(sign(secret, request).encode(), request.signature.encode("utf-8", "replace"))
         if not fits or request.key_id not in self._secrets:
             raise Unauthenticated("the signature does not verify")

@@ -5,9 +5,10 @@ import secrets
 from pydantic import SecretStr
 
 from app.once import made_once
-from app.settings import KEY_BYTES, Settings
+from app.settings import Settings
 from app.settings.state_folder import in_state_folder
 from schemas.errors import ConfigInvalid
+from schemas.secret import KEY_BYTES
 from services.record.audit_keys import AuditKeys
 
 

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-import anyio
 import orjson
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.responses import FileResponse, Response
@@ -18,7 +17,8 @@ from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
 from app.qa.replay.jobs import MAX_FILES, Job, JobState, ReplayJobs
 from app.qa.replay.records.journal import DECISIONS, REPORT, SCORES, TIMINGS
-from schemas.errors import BadInput, Busy, NotFound, TooLarge, WrongState
+from schemas.errors import BadInput, Busy, NotFound, StoreUnavailable, TooLarge, WrongState
+from services.timing import ANSWER_S, on_disk
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Of one submission, recordings and all."""
@@ -63,7 +63,7 @@ def router(deps: ReplayDeps) -> APIRouter:
         tags=["qa"],
         lifespan=lifespan,
         dependencies=[*CREDENTIALS],
-        responses=documented(*IDENTITY),
+        responses=documented(*IDENTITY, StoreUnavailable),
     )
     _add_jobs(routes, deps, qa)
     _add_results(routes, deps, qa)
@@ -77,7 +77,7 @@ def _add_jobs(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Await
     async def submit(request: Request, response: Response, who: allowed) -> Job:
         """Queue a replay: a multipart form with `manifest` (JSONL or CSV) and the recordings it names as `files`."""
         manifest, files = await _files(request)
-        job = await anyio.to_thread.run_sync(deps.jobs.submit, who.subject, manifest, files)
+        job = await on_disk.run(None, deps.jobs.submit, who.subject, manifest, files)
         deps.jobs.wake()
         response.headers["Location"] = f"/v1/replays/{job.id}"
         return job
@@ -85,40 +85,48 @@ def _add_jobs(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Await
     @routes.get("")
     async def listed(_: allowed) -> list[Job]:
         """All jobs, oldest first."""
-        return await anyio.to_thread.run_sync(deps.jobs.all)
+        return await on_disk.run(ANSWER_S, deps.jobs.all)
 
     @routes.get("/{job}", responses=documented(NotFound))
     async def status(job: str, _: allowed) -> dict[str, Any]:
         """A job, and its scores once it is done."""
-        found = await anyio.to_thread.run_sync(deps.jobs.get, job)
-        body = found.model_dump(mode="json")
-        if found.state is JobState.DONE:
-            body["scores"] = orjson.loads(await anyio.Path(deps.jobs.result(job, SCORES)).read_bytes())
-        return body
+        return await on_disk.run(ANSWER_S, _with_scores, deps.jobs, job)
 
     @routes.delete("/{job}", status_code=204, responses=documented(NotFound, WrongState))
     async def remove(job: str, _: allowed) -> None:
         """Forget a job that is not running."""
-        await anyio.to_thread.run_sync(deps.jobs.remove, job)
+        await on_disk.run(ANSWER_S, deps.jobs.remove, job)
+
+
+def _with_scores(jobs: ReplayJobs, job: str) -> dict[str, Any]:
+    found = jobs.get(job)
+    body = found.model_dump(mode="json")
+    if found.state is JobState.DONE:
+        body["scores"] = orjson.loads(jobs.result(job, SCORES).read_bytes())
+    return body
 
 
 def _add_results(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Awaitable[Principal]]) -> None:
     guarded, unfinished = [Depends(qa)], documented(NotFound, WrongState)
 
+    async def result(job: str, name: str, kind: str) -> FileResponse:
+        found = await on_disk.run(ANSWER_S, deps.jobs.result, job, name)
+        return FileResponse(found, media_type=kind, headers=_HEADERS)
+
     @routes.get("/{job}/report", response_class=FileResponse, dependencies=guarded, responses=unfinished)
     async def report(job: str) -> FileResponse:
         """The report, one HTML file."""
-        return FileResponse(deps.jobs.result(job, REPORT), media_type="text/html; charset=utf-8", headers=_HEADERS)
+        return await result(job, REPORT, "text/html; charset=utf-8")
 
     @routes.get("/{job}/decisions", response_class=FileResponse, dependencies=guarded, responses=unfinished)
     async def decisions(job: str) -> FileResponse:
         """What was decided, a JSON line a turn."""
-        return FileResponse(deps.jobs.result(job, DECISIONS), media_type="application/x-ndjson", headers=_HEADERS)
+        return await result(job, DECISIONS, "application/x-ndjson")
 
     @routes.get("/{job}/timings", response_class=FileResponse, dependencies=guarded, responses=unfinished)
     async def timings(job: str) -> FileResponse:
         """How long it took, a JSON line a turn."""
-        return FileResponse(deps.jobs.result(job, TIMINGS), media_type="application/x-ndjson", headers=_HEADERS)
+        return await result(job, TIMINGS, "application/x-ndjson")
 
 
 _FORM: Final = {

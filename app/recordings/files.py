@@ -1,6 +1,8 @@
 """What a recording's folder holds, and how."""
 
 import io
+import shutil
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal
@@ -16,6 +18,8 @@ from schemas.transcript import Source
 from services.record.audit_keys import AuditKeys
 
 HEAD_FILE: Final = "recording.json"
+GONE: Final = ".gone"
+"""How the name of a recording ends that is to be removed, and could not be yet."""
 _FULL: Final = np.iinfo(np.int16)
 
 
@@ -115,3 +119,13 @@ def flac(samples: Samples) -> bytes:
         frame.sample_rate = SAMPLE_RATE
         container.mux([*stream.encode(frame), *stream.encode(None)])
     return file.getvalue()
+
+
+def remove(call: Path) -> None:
+    """Remove a recording, and what is left of it where that failed before. Raises OSError: try again then."""
+    gone = call if call.name.endswith(GONE) else call.with_name(f".{call.name}{GONE}")
+    with suppress(FileNotFoundError):
+        shutil.rmtree(gone)
+    with suppress(FileNotFoundError):
+        # Out of the way at once: a call that goes on writes into it no more, and knows by that.
+        shutil.rmtree(call.rename(gone))

@@ -1,8 +1,8 @@
 """Writes one call's turns, without what is secret."""
 
+import asyncio
 import logging
 import re
-import shutil
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
@@ -11,7 +11,7 @@ from typing import Final
 from app.recordings.beside import CallShadow
 from app.recordings.concluded import concluded
 from app.recordings.facts import FACTS_FILE, CallerFacts
-from app.recordings.files import HEAD_FILE, RecordedMove, RecordedTurn, RecordingHead, flac
+from app.recordings.files import HEAD_FILE, RecordedMove, RecordedTurn, RecordingHead, flac, remove
 from app.recordings.shelf import SampleShelf, TurnSound
 from schemas.audio import Samples
 from schemas.errors import StoreUnavailable
@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 
 MAX_TURNS: Final = 60
 """Turns kept of one call; what follows is not recorded."""
+_AGAIN_S: Final = 60.0
+_FORGETTING: Final = set[asyncio.Task[None]]()
+"""Deletions that outlive their calls, until the disk has done them; retention does those that outlive the process."""
 _SECRET_KINDS: Final = frozenset({SpanKind.DIGITS})
 _LONG_NUMBER: Final = re.compile(r"\d[\d\s-]{5,}\d")
 
@@ -61,18 +64,29 @@ class CallRecorder:
         self.shadow: CallShadow | None = None
 
     async def forget(self) -> None:
-        """Delete what was recorded of the call: now, or as soon as the disk answers."""
+        """Delete what was recorded of the call: now, or as soon as the disk lets us."""
         if self.shadow is not None:
             self.shadow.leave("consent taken back")
         try:
             await on_disk.run(DISK_S, self._forget)
-        except StoreUnavailable as error:
-            log.error("a recording is still to be deleted: %s", error.message)  # noqa: TRY400 - its cause is known
+        except (OSError, StoreUnavailable) as error:
+            log.error("a recording is still to be deleted: %s", type(error).__name__)  # noqa: TRY400 - its cause is known
+            later = asyncio.create_task(self._forget_later())
+            _FORGETTING.add(later)
+            later.add_done_callback(_FORGETTING.discard)
+
+    async def _forget_later(self) -> None:
+        failing = True
+        while failing:
+            await asyncio.sleep(_AGAIN_S)
+            with suppress(OSError, StoreUnavailable):
+                await on_disk.run(None, self._forget)
+                failing = False
 
     def _forget(self) -> None:
         with self._lock:
-            shutil.rmtree(self._folder, ignore_errors=True)
             self._begun = False
+            remove(self._folder)
 
     async def turn(
         self, transcript: Transcript, events: list[ReplyEvent], error: str | None, reply: ReplyId | None = None

@@ -16,11 +16,10 @@ from pydantic import SecretStr
 
 from schemas.errors import ConfigInvalid
 from schemas.json_names import told_once
+from schemas.secret import KEY_BYTES
 
 PREFIX: Final = "TELLERLINE_"
 """Of every setting's name in the environment."""
-KEY_BYTES: Final = 32
-"""The least that a secret may have."""
 ENV_ENCODING: Final = "utf-8-sig"
 """Of a .env file: an editor's mark of UTF-8 at its start is no part of the first name."""
 MIN_BASE64: Final = 16

@@ -58,7 +58,7 @@ class OfReply(Event):
 
 
 class TextDelta(OfReply):
-    """A sentence of the reply; a blank joins it to the one before."""
+    """A sentence of the reply, with what joins it to the one before: a blank, where its language has blanks."""
 
     type: Literal["response.output_text.delta"] = "response.output_text.delta"
     delta: str

@@ -18,6 +18,7 @@ from schemas.ids import CustomerId
 from services.answering.quote import MAX_QUESTION, Library, citation
 from services.answering.release import NO_ANSWER, CitablePassages, Sentences, Ungrounded
 from services.answering.stream import deltas
+from services.guard import Attempts
 from services.ports import Breaker, Clock
 
 MAX_ANSWER_CHARACTERS: Final = 2400
@@ -73,10 +74,9 @@ class GemmaAnswerer:
     def __init__(self, endpoint: AnswerEndpoint, library: Library, breaker: Breaker, clock: Clock) -> None:
         self._endpoint = endpoint
         self._library = library
-        self._breaker = breaker
         self._clock = clock
         self._prompt = load("prompts/answer.yaml", AnswerPrompt)
-        self._in_flight = 0
+        self._attempts = Attempts(breaker, endpoint.in_flight)
         self._client = openai.AsyncOpenAI(
             base_url=endpoint.url.rstrip("/") + "/v1",
             api_key=endpoint.key or "none",
@@ -147,33 +147,21 @@ class GemmaAnswerer:
         self, question: Question, citable: CitablePassages, telling: _Telling
     ) -> AsyncGenerator[str, None]:
         """The model's words as they come. Raises ModelUnavailable; bounded in time and in length."""
-        if self._in_flight >= self._endpoint.in_flight:
-            raise ModelUnavailable("too many answers are being written")
-        settle = self._breaker.admit()
-        if settle is None:
-            raise ModelUnavailable("the QnA endpoint keeps failing")
-        self._in_flight += 1
-        outcome: bool | None = None
-        try:
-            async with AsyncExitStack() as stack:
-                async with asyncio.timeout(self._patience_s(telling)):
-                    response = await stack.enter_async_context(self._request(question, citable))
-                words = deltas(response.iter_bytes())
-                characters = 0
-                while characters < MAX_ANSWER_CHARACTERS and (delta := await self._next(words, telling)) is not None:
-                    characters += len(delta)
-                    outcome = telling.first_token is not None or None  # it speaks, however soon we have heard enough
-                    yield delta
-                outcome = telling.first_token is not None
-        except ModelUnavailable:
-            outcome = False
-            raise
-        except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as error:
-            outcome = False
-            raise ModelUnavailable(f"the QnA endpoint failed: {type(error).__name__}") from error
-        finally:
-            self._in_flight -= 1
-            settle(outcome)
+        full, failing = "too many answers are being written", "the QnA endpoint keeps failing"
+        with self._attempts.begin(ModelUnavailable(full), ModelUnavailable(failing)) as attempt:
+            try:
+                async with AsyncExitStack() as stack:
+                    async with asyncio.timeout(self._patience_s(telling)):
+                        response = await stack.enter_async_context(self._request(question, citable))
+                    words, size = deltas(response.iter_bytes()), 0
+                    while size < MAX_ANSWER_CHARACTERS and (delta := await self._next(words, telling)) is not None:
+                        size += len(delta)
+                        attempt.ok = telling.first_token is not None or None  # it speaks, however soon we heard enough
+                        yield delta
+            except (openai.OpenAIError, httpx2.HTTPError, TimeoutError) as error:
+                raise ModelUnavailable(f"the QnA endpoint failed: {type(error).__name__}") from error
+            if telling.first_token is None:
+                raise ModelUnavailable("the model said nothing")
 
     async def _next(self, words: AsyncGenerator[str, None], telling: _Telling) -> str | None:
         """The next delta, "" of tokens without words, None at the end."""

@@ -12,12 +12,11 @@ from datetime import datetime
 from typing import Final
 
 from schemas.banking import TransferOrder
-from schemas.errors import ConfigInvalid
 from schemas.ids import CallId, CustomerId, ProposalId
+from schemas.secret import long_enough
 
 SEAL_VERSION: Final = "tellerline.seal.1"
 ORDER_VERSION: Final = "tellerline.order.1"
-MIN_KEY_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,7 @@ class Sealer:
     """HMAC-SHA256 over a binding. The first key seals; all of them verify, so that keys can be rotated."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
-        if not keys or any(len(key) < MIN_KEY_BYTES for key in keys):
-            raise ConfigInvalid(f"a confirmation key needs {MIN_KEY_BYTES} bytes")
+        long_enough("a confirmation key", keys or [b""])
         self._keys = tuple(keys)
 
     def seal(self, binding: Binding) -> str:

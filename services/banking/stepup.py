@@ -14,8 +14,9 @@ from typing import Final, Protocol
 import sqlalchemy as sa
 
 from rules.act import CLOCKS_APART, MoneyPolicy
-from schemas.errors import ConfigInvalid, StoreUnavailable
+from schemas.errors import StoreUnavailable
 from schemas.ids import CustomerId
+from schemas.secret import long_enough
 from schemas.stepup import Challenge, CodeNotSent
 from services.banking.tables import challenges
 from services.ports import Clock
@@ -23,7 +24,6 @@ from services.store import Store, alone, changed, instant, micros
 
 _c = challenges.c
 _HOUR: Final = timedelta(hours=1)
-MIN_KEY_BYTES: Final = 32
 
 
 class CodeSender(Protocol):
@@ -58,8 +58,7 @@ class SecondFactor:
         make_code: Callable[[int], str] = random_code,
     ) -> None:
         """The first of `keys` goes over codes that are sent; all of them know a code that comes."""
-        if not keys or any(len(key) < MIN_KEY_BYTES for key in keys):
-            raise ConfigInvalid(f"a step-up key needs {MIN_KEY_BYTES} bytes")
+        long_enough("a step-up key", keys or [b""])
         self._store = store
         self._sender = sender
         self._clock = clock

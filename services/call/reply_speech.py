@@ -25,14 +25,14 @@ class Mouth:
         self._speak = speak
         self._told = told
         self._clock = clock
-        self._sentences: asyncio.Queue[str | None] = asyncio.Queue()
+        self._sentences: asyncio.Queue[tuple[str, int] | None] = asyncio.Queue()
         self._speaking = asyncio.create_task(self._all())
         self.sounded = False
         """Whether there was any sound: an engine may leave it to the client."""
 
-    def say(self, text: str) -> None:
-        """Another sentence."""
-        self._sentences.put_nowait(text)
+    def say(self, text: str, begins: int) -> None:
+        """Another sentence, and where in the reply it begins."""
+        self._sentences.put_nowait((text, begins))
 
     async def finish(self) -> None:
         """Return once all was given out. Raises SpeechUnavailable, Busy."""
@@ -45,12 +45,11 @@ class Mouth:
         await asyncio.wait({self._speaking})
 
     async def _all(self) -> None:
-        before = 0
-        while (text := await self._sentences.get()) is not None:
+        while (sentence := await self._sentences.get()) is not None:
+            text, begins = sentence
             async with contextlib.aclosing(self._speak(text)) as chunks:
                 async for chunk in chunks:
-                    await self._give(replace(chunk, text_end=before + chunk.text_end))
-            before += len(text) + 1
+                    await self._give(replace(chunk, text_end=begins + chunk.text_end))
 
     async def _give(self, chunk: SpokenChunk) -> None:
         self.sounded = True

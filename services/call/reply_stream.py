@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from rules.locales import space
 from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyProgress, ReplyStatus, Timed, Voiced
 from schemas.errors import Busy, InternalFault, SpeechUnavailable, TellerlineError, TimedOut
 from schemas.ids import Locale
@@ -129,7 +130,7 @@ class ReplyStream:
             reply.mute = True
         else:
             if not mouth.sounded:
-                reply.sound(self._seconds(" ".join(reply.text)), reply.began_at)
+                reply.sound(self._seconds(reply.text), reply.began_at)
 
     def _seconds(self, text: str) -> float:
         """How long a voice takes for it, about."""
@@ -141,12 +142,14 @@ class ReplyStream:
         first = reply.state is ReplyState.MAKING
         if first:
             self._emit(ReplyBegan(reply.id, reply.item))
-        reply.speak(said.text, self._seconds(said.text) if mouth is None else 0.0, self._lead_s, now)
-        self._emit(ReplyProgress(reply.id, said))
+        between = space(self.locale) if reply.text else ""
+        begins = len(reply.text) + len(between)
+        reply.speak(between + said.text, self._seconds(said.text) if mouth is None else 0.0, self._lead_s, now)
+        self._emit(ReplyProgress(reply.id, said, between))
         if mouth is not None:
-            mouth.say(said.text)
+            mouth.say(said.text, begins)
         return now if first else None
 
     def _end(self, reply: AgentReply, status: ReplyStatus, error: TellerlineError | None = None) -> None:
         if reply.text or status is ReplyStatus.COMPLETED:  # otherwise nobody heard of it yet
-            self._emit(ReplyEnded(reply.id, status, " ".join(reply.text), reply.awaits, reply.cut_by, error))
+            self._emit(ReplyEnded(reply.id, status, reply.text, reply.awaits, reply.cut_by, error))

@@ -53,6 +53,7 @@ class ChainedAudit:
         self._export = export
         self._publishing: asyncio.Future[None] | None = None
         """One that its disk holds up."""
+        self._forgotten = date.min
 
     async def append(self, customer: CustomerId, record: AuditRecord) -> str:
         """Store a record, even if the caller is cancelled; the chain's new head (hex). Raises StoreUnavailable."""
@@ -169,7 +170,12 @@ class ChainedAudit:
         return found
 
     async def forget(self, through: date) -> int:
-        """Make everything personal said on the UTC day `through` or before unreadable for ever; customer days lost."""
+        """Make everything personal said on the UTC day `through` or before unreadable for ever; customer days lost.
+
+        What was said then and comes later, out of a spool, comes without its words.
+        """
+        self._forgotten = through
+        await self._store.transact("audit.forget", lock_head)  # what is being written now is there before it
         gone = sa.delete(t.seeds).where(t.seeds.c.day <= through.isoformat())
         return await self._store.erase("audit.forget", gone)
 
@@ -183,7 +189,9 @@ class ChainedAudit:
     def _sealed(
         self, connection: sa.Connection, subjects: Sequence[str], seq: int, record: AuditRecord
     ) -> bytes | None:
-        if not record.personal or _erased(connection, subjects, record.at):
+        if not record.personal or _day(record.at) <= self._forgotten.isoformat():
+            return None
+        if _erased(connection, subjects, record.at):
             return None
         subject = subjects[0]
         fresh = {"subject": subject, "day": _day(record.at), "seed": self._keys.seed()}

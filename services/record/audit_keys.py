@@ -14,10 +14,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from schemas.errors import ConfigInvalid
 from schemas.ids import CustomerId
+from schemas.secret import long_enough
 
-MIN_KEY_BYTES: Final = 32
 ID_BYTES: Final = 8
 """Of a key's id, which tells nothing of the key."""
 SEED_BYTES: Final = ID_BYTES + 32
@@ -32,8 +31,7 @@ class AuditKeys:
 
     def __init__(self, master: bytes, *before: bytes) -> None:
         self._masters = (master, *before)
-        if any(len(one) < MIN_KEY_BYTES for one in self._masters):
-            raise ConfigInvalid(f"an audit key needs {MIN_KEY_BYTES} bytes")
+        long_enough("an audit key", self._masters)
         self._pseudonyms = [_derive(one, b"", b"tellerline.audit.subject.1") for one in self._masters]
         self.ids = tuple(key_id(one) for one in self._masters)
 

@@ -1,6 +1,5 @@
 """Where the audit chain's heads go: a file outside the database, and the log, which is shipped elsewhere."""
 
-import fcntl
 import logging
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,6 +11,7 @@ import orjson
 
 from schemas.errors import AuditBroken
 from services.record.chain import ChainHead
+from services.timing import locked, write_whole
 
 log = logging.getLogger("tellerline.audit.head")
 
@@ -27,12 +27,16 @@ class FileHead:
     def __init__(self, path: Path) -> None:
         """Raises AuditBroken where the file is unreadable: that alone may be a trace."""
         self._path = path
-        self._newest = max((head.seq for head in read_heads(path)), default=0) if path.is_file() else 0
+        self._newest = self._there()
+        self._asked: tuple[ChainHead, datetime] | None = None
         self._one_at_a_time = Lock()
 
     def publish(self, head: ChainHead, at: datetime) -> None:
         """Write a head that is newer than the file's. A disk that fails is logged: the record itself is durable."""
+        if self._asked is None or head.seq > self._asked[0].seq:
+            self._asked = head, at  # whoever has the disk next writes it, so that nobody waits for it twice
         with self._one_at_a_time:
+            head, at = max((head, at), self._asked, key=lambda asked: asked[0].seq)
             before = self._newest
             if head.seq <= before:
                 return
@@ -46,21 +50,26 @@ class FileHead:
     def _written(self, head: ChainHead, at: datetime) -> int:
         """Write it unless another writer's is newer; the newest there. Raises OSError, AuditBroken."""
         line = orjson.dumps({"seq": head.seq, "hash": head.hash, "at": at.isoformat()}) + b"\n"
-        with self._path.with_suffix(".lock").open("wb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            there = max((one.seq for one in read_heads(self._path)), default=0) if self._path.is_file() else 0
-            if there >= head.seq:
+        with locked(self._path.with_suffix(".lock")):
+            if (there := self._there()) >= head.seq:
                 return there
-            beside = self._path.with_suffix(".new")
-            beside.write_bytes(line)
-            beside.replace(self._path)
+            write_whole(self._path, line)
         return head.seq
+
+    def _there(self) -> int:
+        return max(head.seq for head in read_heads(self._path)) if self._path.is_file() else 0
 
 
 def read_heads(path: Path) -> Sequence[ChainHead]:
-    """The last heads of a file, one JSON line each; lines gathered from the log will do. Raises AuditBroken."""
+    """The last heads of a file, one JSON line each; lines gathered from the log will do.
+
+    Raises AuditBroken, also where there is none: none is written without one.
+    """
     try:
         lines = [orjson.loads(line) for line in path.read_bytes().splitlines()[-_MAX_LINES:] if line.strip()]
-        return [ChainHead(int(line["seq"]), str(line["hash"])) for line in lines]
+        heads = [ChainHead(int(line["seq"]), str(line["hash"])) for line in lines]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise AuditBroken("the file of exported heads is unreadable") from error
+    if not heads:
+        raise AuditBroken("the file of exported heads is empty")
+    return heads

@@ -16,6 +16,7 @@ import os
 import secrets
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -28,6 +29,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from schemas.errors import ConfigInvalid, StoreRefused
 from services.record.audit_keys import ID_BYTES, key_id
 from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after, written_up_to
+from services.timing import OWNERS, sync_folder, write_whole
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +55,7 @@ class Spool:
 
         Raises BlockingIOError where another process has it, ConfigInvalid where what waits is under no key, OSError.
         """
-        self._path, self._keys, self._name = path, (key, *before), b""
+        self._path, self._keys, self._name, self._users, self._closed = path, (key, *before), b"", 1, False
         self._first, self._entries, self._end, self._tag = 1, list[bytes](), _HEAD.size, b""
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -78,13 +80,14 @@ class Spool:
 
     def look(self) -> bool:
         """Whether its file was removed: what it takes would end with this process."""
-        self.gone = os.fstat(self._file).st_nlink == 0
+        if not self._closed:
+            self.gone = os.fstat(self._file).st_nlink == 0
         return self.gone
 
     def put(self, data: bytes) -> None:
         """Add an entry, durable when this returns. Raises StoreRefused where there is no room, or the disk fails."""
         assert data, "an empty one stands for what is broken"
-        with self._disk:
+        with self._using():
             if self.look():
                 raise StoreRefused("the spool's file was removed")
             number = self._first + len(self._entries)
@@ -108,7 +111,7 @@ class Spool:
 
     def done(self, through: int) -> None:
         """Entries up to the number `through` are where they belong. Emptied, the file is used from its start again."""
-        with self._disk:
+        with self._using():
             with self._state:
                 taken = max(0, through + 1 - self._first)
                 del self._entries[:taken]
@@ -117,22 +120,39 @@ class Spool:
                 self._restart()
 
     def close(self) -> None:
-        """Let go of the file; what waits stays in it."""
-        os.close(self._file)
+        """Let go of the file; what waits stays in it. A write under way comes to its end first."""
+        if not self._closed:
+            self._closed = True
+            self._let_go()
 
     @property
     def name(self) -> str:
         """The file's own name, which it keeps."""
         return self._name.hex()
 
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """The file is open within the block: its descriptor is no other file's by now. Raises StoreRefused."""
+        with self._disk:
+            with self._state:
+                if self._closed:
+                    raise StoreRefused("the spool is closed")
+                self._users += 1
+            try:
+                yield
+            finally:
+                self._let_go()
+
+    def _let_go(self) -> None:
+        with self._state:
+            self._users -= 1
+            if not self._users:
+                os.close(self._file)
+
     def _make(self) -> None:
         os.posix_fallocate(self._file, 0, self._size)
         self._write(0, _HEAD.pack(_MAGIC, self._fresh_name(), 1) + LENGTH.pack(0))
-        folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        sync_folder(self._path.parent)
 
     def _open(self) -> None:
         if os.fstat(self._file).st_size < self._size:
@@ -150,11 +170,10 @@ class Spool:
             self._end = self._size
             self._restart()
             return
-        sound = self._read_under_its_key(whole)
-        if whole.count(0, self._end) < len(whole) - self._end:  # what is there was being written
-            self._write(self._end, bytes(self._size - self._end))
-        if not sound:
+        if not self._read_under_its_key(whole):
             self._put_aside(whole)
+        if whole.count(0, self._end) < len(whole) - self._end:  # what is there was being written, or is kept aside
+            self._write(self._end, bytes(self._size - self._end))
         if not self._entries and not self._of(self._keys[0]):
             self._restart()
 
@@ -222,17 +241,10 @@ class Spool:
         return False
 
     def _put_aside(self, whole: bytes) -> None:
-        """Keep a copy of the file under a name that says what is the matter, once."""
+        """Keep a copy of the file under a name that says what is the matter, before anything of it is overwritten."""
         aside = self._path.with_name(f"{self._path.name}.broken.{hashlib.sha256(whole).hexdigest()[:16]}")
         log.error("a spool was tampered with; it is kept as %s", aside.name)
-        if aside.exists():
-            return
-        file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            os.write(file, whole)
-            os.fsync(file)
-        finally:
-            os.close(file)
+        write_whole(aside, whole, OWNERS)
 
     def _restart(self) -> None:
         """Overwrite what was taken; what comes is under the key in use. The numbers go on: nothing from before fits."""
@@ -249,8 +261,7 @@ class Spool:
         return self._name + struct.pack(">Q", number) + before
 
     def _write(self, at: int, data: bytes) -> None:
-        written = os.pwrite(self._file, data, at)
-        if written != len(data):
+        if os.pwrite(self._file, data, at) != len(data):
             raise OSError("a short write")
         os.fdatasync(self._file)
 
@@ -263,10 +274,8 @@ def broken(folder: Path) -> list[Path]:
 def own(folder: Path, kind: str, key: bytes, size: int, before: Sequence[bytes] = ()) -> Spool:
     """The first spool of this kind that no other process has. Raises OSError, ConfigInvalid where all are taken."""
     for path in _paths(folder, kind):
-        try:
+        with suppress(BlockingIOError):
             return Spool(path, key, size, before)
-        except BlockingIOError:
-            continue
     raise ConfigInvalid(f"more than {_MOST_SPOOLS} processes use the state folder")
 
 

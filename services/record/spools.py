@@ -36,12 +36,8 @@ class SpoolWriter:
             raise StoreUnavailable("the spool's disk does not answer")
         writing.result()
 
-    async def done(self, through: int) -> None:
-        """As Spool.done, for as long as it takes: it is no caller who waits."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._spool.done, through)
-
     def close(self) -> None:
-        """Let go of the spool, unless its disk does not."""
+        """Let go of the spool; what still waits for its disk is refused."""
         self._thread.shutdown(wait=False)
         self._spool.close()
 

@@ -6,7 +6,7 @@ making, speaking → failed                         making, speaking, said, over
 queued → withdrawn, where it is cut before it is begun
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, StrEnum, auto
 from typing import Final
 
@@ -80,7 +80,7 @@ class AgentReply:
     state: ReplyState = ReplyState.QUEUED
     awaits: Awaits = Awaits.NOTHING
     cut_by: CutReason | None = None
-    text: list[str] = field(default_factory=list)
+    text: str = ""
     began_at: float = 0.0
     heard_at: float = 0.0
     mute: bool = False
@@ -104,13 +104,13 @@ class AgentReply:
         return after is not None
 
     def speak(self, text: str, seconds: float, lead_s: float, now: float) -> bool:
-        """More words, which take about `seconds` to speak; whether they are the first."""
+        """More words, with what joins them to those before. They take about `seconds`; whether they are the first."""
         first = self.state is ReplyState.MAKING
         if not self.step(ReplyStep.SPEAK):
             return False
         if first:
             self.began_at, self.speaking_s = now, lead_s
-        self.text.append(text)
+        self.text += text
         self.speaking_s += seconds
         return first
 

@@ -10,6 +10,7 @@ import httpx
 
 from schemas.errors import Busy, SpeechUnavailable
 from schemas.ids import Locale
+from services.guard import Attempts
 from services.ports import Breaker
 from services.speech.engine import Sound
 
@@ -41,8 +42,7 @@ class RemoteEngine:
         """`voices` by locale."""
         self._endpoint = endpoint
         self._voices = dict(voices)
-        self._breaker = breaker
-        self._in_flight = 0
+        self._attempts = Attempts(breaker, endpoint.in_flight)
         headers = {"Authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         self._http = httpx.AsyncClient(
             headers=headers, timeout=httpx.Timeout(endpoint.first_s, read=None), trust_env=False
@@ -62,27 +62,14 @@ class RemoteEngine:
         any_time: bool = False,  # noqa: ARG002 - an endpoint does not ask
     ) -> AsyncGenerator[Sound, None]:
         """A clause as it comes. Raises SpeechUnavailable, Busy."""
-        if self._in_flight >= self._endpoint.in_flight:
-            raise Busy("too much is being said", retry_after_s=1.0)
-        settle = self._breaker.admit()
-        if settle is None:
-            raise SpeechUnavailable("the speech endpoint keeps failing")
-        self._in_flight += 1
-        outcome: bool | None = None
-        try:
-            async with aclosing(self._pieces(words, locale, voice)) as pieces:
-                async for piece in pieces:
-                    yield Sound(piece, self._endpoint.rate)
-            outcome = True
-        except (httpx.HTTPError, TimeoutError) as error:
-            outcome = False
-            raise SpeechUnavailable(f"the speech endpoint failed: {type(error).__name__}") from error
-        except SpeechUnavailable:
-            outcome = False
-            raise
-        finally:
-            self._in_flight -= 1
-            settle(outcome)
+        full = Busy("too much is being said", retry_after_s=1.0)
+        with self._attempts.begin(full, SpeechUnavailable("the speech endpoint keeps failing")):
+            try:
+                async with aclosing(self._pieces(words, locale, voice)) as pieces:
+                    async for piece in pieces:
+                        yield Sound(piece, self._endpoint.rate)
+            except (httpx.HTTPError, TimeoutError) as error:
+                raise SpeechUnavailable(f"the speech endpoint failed: {type(error).__name__}") from error
 
     async def close(self) -> None:
         """Close the connections."""

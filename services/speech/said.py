@@ -3,6 +3,7 @@
 It lies beside the voices, and is trusted as they are: whoever may write there may choose another voice as well.
 """
 
+import io
 import json
 import zipfile
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ import numpy as np
 
 from schemas.ids import Locale
 from services.speech.engine import Sound
+from services.timing import write_whole
 
 SAID: Final = "said.npz"
 """The file's name among the voices."""
@@ -31,10 +33,8 @@ def write_said(file: Path, version: str, said: SaidClauses) -> None:
     ]
     told = json.dumps({"version": version, "clauses": rows}).encode()
     pcm = b"".join(each.pcm for sounds in said.values() for each in sounds)
-    written = file.with_suffix(".part")
-    with written.open("wb") as into:
-        np.savez(into, told=np.frombuffer(told, np.uint8), pcm=np.frombuffer(pcm, np.uint8))
-    written.replace(file)
+    np.savez(into := io.BytesIO(), told=np.frombuffer(told, np.uint8), pcm=np.frombuffer(pcm, np.uint8))
+    write_whole(file, into.getvalue())
 
 
 def read_said(file: Path, version: str) -> SaidClauses:

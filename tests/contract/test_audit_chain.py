@@ -1,10 +1,12 @@
 """The audit chain on both databases: what it keeps, what it hides, and which tampering it notices."""
 
 import asyncio
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import orjson
 import pytest
@@ -307,9 +309,27 @@ def test_heads_only_go_forward(tmp_path: Path) -> None:
     assert read_heads(path) == [ChainHead(3, "3" * 64)]
     FileHead(path).publish(ChainHead(2, "2" * 64), AT)
     assert read_heads(path) == [ChainHead(3, "3" * 64)]
-    path.write_text("{")
-    with pytest.raises(AuditBroken):
-        read_heads(path)
+    for torn in ("{", "", "\n"):
+        path.write_text(torn)
+        with pytest.raises(AuditBroken):
+            read_heads(path)
+        with pytest.raises(AuditBroken):
+            FileHead(path)
+
+
+def test_a_head_takes_the_place_of_another_only_once_it_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut behind the new name would leave a file of nothing."""
+    export = FileHead(tmp_path / "head.json")
+    export.publish(ChainHead(1, "1"), AT)
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "fsync", Mock(side_effect=OSError))
+        export.publish(ChainHead(2, "2"), AT)
+    assert read_heads(tmp_path / "head.json") == [ChainHead(1, "1")]
+    assert {path.name for path in tmp_path.iterdir()} == {"head.json", "head.lock"}
+    export.publish(ChainHead(1, "1"), AT)
+    assert read_heads(tmp_path / "head.json") == [ChainHead(2, "2")], "the newest that was asked for"
 
 
 def test_the_command(sqlite_template: Path, tmp_path: Path) -> None:

@@ -90,6 +90,15 @@ async def test_forgetting_again_reaches_what_was_said_between(waiting: Waiting) 
     assert not await rows(waiting.store, sa.select(t.seeds))
 
 
+async def test_words_that_waited_past_their_day_do_not_come_back(waiting: Waiting) -> None:
+    await waiting.while_away((ANN, turn()), (BOB, turn(AT + timedelta(days=1))))
+    assert await waiting.chain.forget(AT.date()) == 0, "none is on record yet"
+    await waiting.audit.drain()
+    assert not await personal(waiting.chain, ANN, 1)
+    assert await personal(waiting.chain, BOB, 2), "said on a day that is kept"
+    assert await waiting.chain.forget((AT + timedelta(days=1)).date()) == 1
+
+
 async def test_what_is_lost_of_a_spool_is_on_record_as_lost(waiting: Waiting, tmp_path: Path) -> None:
     await waiting.while_away((ANN, turn()), (BOB, turn()))
     waiting.audit.release()

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ from app.qa.replay.report.build import write_report
 from app.qa.replays import ReplayDeps, router
 from schemas.errors import BadInput, Busy, NotFound, Unauthenticated, WrongState
 from services.observability.metrics import Metrics
-from services.timing.clock import ManualClock
+from services.timing.clock import ManualClock, SystemClock
 from tests.replay.fakes import FakeSpec
 
 LINE = {"id": "a", "locale": "en-US", "text": "hi", "expect": {"intent": "deny"}}
@@ -74,7 +75,13 @@ async def finished(client: httpx.AsyncClient, job: str) -> dict[str, object]:
     raise AssertionError("the job does not end")
 
 
-async def test_submit_poll_fetch(client: httpx.AsyncClient) -> None:
+async def test_submit_poll_fetch(client: httpx.AsyncClient, jobs: ReplayJobs, monkeypatch: pytest.MonkeyPatch) -> None:
+    touching = set[threading.Thread]()
+    for name in ("_read", "_write"):
+        touch = getattr(jobs, name)
+        monkeypatch.setattr(
+            jobs, name, lambda *of, touch=touch: (touching.add(threading.current_thread()), touch(*of))[1]
+        )
     answer = await client.post("/v1/replays", files={"manifest": ("manifest.jsonl", MANIFEST)})
     assert answer.status_code == 202
     job = answer.json()["id"]
@@ -91,6 +98,8 @@ async def test_submit_poll_fetch(client: httpx.AsyncClient) -> None:
     assert [j["id"] for j in (await client.get("/v1/replays")).json()] == [job]
     assert (await client.delete(f"/v1/replays/{job}")).status_code == 204
     assert (await client.get(f"/v1/replays/{job}")).status_code == 404
+    assert touching
+    assert threading.main_thread() not in touching, "calls wait for the state folder"
 
 
 @pytest.mark.parametrize(("token", "status"), [("", 401), ("caller", 403)])
@@ -141,9 +150,9 @@ def test_the_queue_is_bounded(jobs: ReplayJobs) -> None:
     assert full.value.retry_after_s
 
 
-async def run_until(jobs: ReplayJobs, done: Callable[[], bool]) -> None:
+async def run_until(jobs: ReplayJobs, done: Callable[[], bool], looks: int = 200) -> None:
     worker = asyncio.create_task(jobs.work())
-    for _ in range(200):
+    for _ in range(looks):
         if done():
             break
         await asyncio.sleep(0.01)
@@ -170,6 +179,41 @@ async def test_a_restarted_gateway_goes_on(tmp_path: Path, jobs: ReplayJobs) -> 
     again = ReplayJobs(tmp_path / "replays", clock, in_process)
     await run_until(again, lambda: again.get(first.id).state is JobState.DONE)
     assert again.result(first.id, REPORT).is_file()
+
+
+async def test_a_job_that_can_not_be_read_or_begun_keeps_no_other_waiting(tmp_path: Path, jobs: ReplayJobs) -> None:
+    torn, stuck, sound = (jobs.submit("t", "manifest.jsonl", {"manifest.jsonl": MANIFEST}) for _ in range(3))
+    (tmp_path / "replays" / torn.id / "job.json").write_bytes(b"")
+    (tmp_path / "replays" / stuck.id / "out").write_bytes(b"")
+    await run_until(jobs, lambda: jobs.get(sound.id).state is JobState.DONE)
+    assert [(job.id, job.state) for job in jobs.all()] == [(stuck.id, JobState.QUEUED), (sound.id, JobState.DONE)]
+
+
+async def test_a_job_is_one_gateways_until_it_ends(tmp_path: Path, jobs: ReplayJobs) -> None:
+    """Another one of the same state folder neither plays it too, nor has it removed, nor calls it failed."""
+    job, clock = jobs.submit("t", "manifest.jsonl", {"manifest.jsonl": MANIFEST}), SystemClock()
+    began, plays, ends = list[str](), asyncio.Event(), asyncio.Event()
+
+    def gateway(name: str) -> ReplayJobs:
+        async def play(_manifest: Path, _out: Path) -> int:
+            began.append(name)
+            plays.set()
+            await ends.wait()
+            return 3
+
+        return ReplayJobs(tmp_path / "replays", clock, play)
+
+    one, other = gateway("one"), gateway("other")
+    async with asyncio.timeout(9), asyncio.TaskGroup() as group:
+        group.create_task(run_until(one, lambda: one.get(job.id).state is JobState.FAILED))
+        await plays.wait()
+        await run_until(other, lambda: len(began) > 1 or other.get(job.id).state is not JobState.RUNNING, 20)
+        with pytest.raises(WrongState):
+            other.remove(job.id)
+        ends.set()
+    assert began == ["one"]
+    other.remove(job.id)
+    assert not one.all()
 
 
 async def test_a_run_that_fails_says_so(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from services.speech.clauses import clauses
 from tests.fakes.recognizer import FakeRecognizer
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.gateway import Caller, caller, clip, gateway, line
-from tests.harness.read_back import ORDER, WHOLE, WORDS, handler
+from tests.harness.read_back import ORDER, SENTENCES, WHOLE, WORDS, handler
 from tests.harness.served import served
 
 FORMATS = [
@@ -75,6 +75,25 @@ async def test_who_asks_is_spoken_to_in_the_format_that_was_named(named: dict[st
         assert call.of("response.output_text.done")[0]["text"] == WHOLE
         kinds = call.kinds()
         assert len(kinds) - 1 - kinds[::-1].index(SOUND) < kinds.index("response.output_text.done")
+
+
+@pytest.mark.parametrize(("locale", "between"), [("en-US", " "), ("ja-JP", "")])
+async def test_sentences_are_joined_as_their_language_joins_words_and_every_place_agrees(
+    locale: str, between: str
+) -> None:
+    async with (
+        gateway(lambda _: ORDER, handler, synthesizer=FakeSynthesizer()) as running,
+        caller(running, locale=locale) as call,
+    ):
+        await asks_for_sound(call)
+        await call.send(typed(ORDER))
+        await call.next("response.done")
+        whole = between.join(SENTENCES)
+        assert "".join(event["delta"] for event in call.of("response.output_text.delta")) == whole
+        assert call.of("response.output_text.done")[0]["text"] == whole
+        ends = [piece["text_end"] for piece in call.of(SOUND)]
+        assert {len(SENTENCES[0]), len(whole)} <= {*ends}
+        assert ends[-1] == len(whole)
 
 
 async def test_who_does_not_ask_is_sent_what_was_sent_before() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import time
 import zipfile
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -15,14 +16,17 @@ import sqlalchemy as sa
 
 from app.auth.principal import Scope
 from app.composition.keys import audit_keys
+from app.qa.desk.desk import Desk
 from app.qa.desk.exported import references, unsealed
+from app.qa.desk.reviews import ReviewAction, ReviewState
+from app.qa.desk.shelf import RecordingShelf
 from app.qa.replay import command
 from app.qa.replay.labelling import check
 from app.qa.replay.labelling.check import examine
 from app.qa.replay.manifests.readers import load
 from app.qa.replay.sound.audio import read_audio
 from app.retention import Retention, erase
-from schemas.errors import MalformedMessage, NotFound
+from schemas.errors import MalformedMessage, NotFound, WrongState
 from schemas.ids import JA_JP, CustomerId
 from services.record import tables
 from services.record.chain import verify
@@ -276,6 +280,31 @@ async def test_every_look_is_on_record_and_holds_nothing_personal(app: RunningAp
     await get(app, "/one/1", who="auth0|ann")
     assert await on_record(app, "qa.listed") == [("", {"by": "ann", "turns": 5})]
     assert await on_record(app, "qa.read") == [("one", {"by": "auth0_ann", "turn": 1})]
+
+
+async def test_of_two_who_review_a_turn_at_two_gateways_one_is_told_to_look_again(
+    app: RunningApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gateway, save = app.gateway, RecordingShelf.save
+
+    def slowly(*given: Any) -> None:
+        time.sleep(0.2)
+        save(*given)
+
+    monkeypatch.setattr(RecordingShelf, "save", slowly)
+
+    async def review(who: str) -> str:
+        shelf = RecordingShelf(gateway.settings.recordings, audit_keys(gateway.settings), gateway.clock)
+        desk, said = Desk(shelf, gateway.audit, gateway.clock), {"intent": "transfer_money"}
+        try:
+            await desk.review(who, "one", 1, ReviewAction.REVIEW, said, "", ReviewState.MACHINE)
+        except WrongState:
+            return ""
+        return who
+
+    kept = [who for who in await asyncio.gather(review("ann"), review("bob")) if who]
+    assert [facts["by"] for _, facts in await on_record(app, "qa.reviewed")] == kept
+    assert len(kept) == 1
 
 
 async def test_reviews_are_sealed_and_go_with_the_recording(app: RunningApp) -> None:

@@ -3,9 +3,11 @@
 import asyncio
 import io
 import re
+import time
 import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Mapping
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import JsonValue
@@ -21,13 +23,14 @@ from app.qa.replay.playing.shadowed import ShadowTally, tallied
 from app.qa.replay.records.recorded import Recording
 from app.recordings.files import RecordedTurn
 from schemas.audit import AuditRecord, AuditValue
-from schemas.errors import MalformedMessage, NotFound, WrongState
+from schemas.errors import MalformedMessage, NotFound, StoreUnavailable, WrongState
 from schemas.ids import CallId, CustomerId
 from services.ports import AuditLog, Clock
 from services.timing import ANSWER_S, on_disk
 
 STAFF: Final = CustomerId("")
 """Whom records of staff are about: no customer."""
+_LOOK_S: Final = 0.02
 _NO_CODE: Final = re.compile(r"[^A-Za-z0-9_@.:/+=,-]")
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -51,7 +54,6 @@ class Desk:
     shelf: RecordingShelf
     audit: AuditLog
     clock: Clock
-    _saving: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def listed(
         self, who: str, filters: Filters, limit: int, after: str | None, seed: str | None
@@ -97,7 +99,7 @@ class Desk:
         seen: ReviewState,
     ) -> Review:
         """Keep a person's word on a turn that was `seen` in a state. Raises NotFound, MalformedMessage, WrongState."""
-        async with self._saving:
+        async with self._alone(call):
             recording, said, before = await on_disk.run(ANSWER_S, self.shelf.turn, call, turn)
             if said.withheld:
                 raise WrongState("a withheld turn has nothing to review")
@@ -111,6 +113,21 @@ class Desk:
             await self._note("qa.reviewed", who, call, moved | {"turn": turn, "action": action.value, "fields": fields})
             await on_disk.run(ANSWER_S, self.shelf.save, recording, turn, after)
         return after.shown_to(who)
+
+    @asynccontextmanager
+    async def _alone(self, call: str) -> AsyncIterator[None]:
+        """Nobody else reviews the call within the block, at no gateway: what was seen is what is written over."""
+        until = time.monotonic() + ANSWER_S
+        with ExitStack() as ours:
+            while True:
+                try:
+                    await on_disk.run(ANSWER_S, ours.enter_context, self.shelf.alone(call))
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise StoreUnavailable("others review this call") from None
+                await asyncio.sleep(_LOOK_S)
+            yield
 
     async def exported(self, who: str, call: str, turn: int, *, personal: bool) -> bytes:
         """The call up to a turn as a test: a ZIP of a manifest. Raises NotFound, MalformedMessage.

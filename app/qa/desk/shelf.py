@@ -18,8 +18,10 @@ from app.recordings.files import RecordedTurn
 from schemas.errors import MalformedMessage, NotFound, TellerlineError
 from services.ports import Clock
 from services.record.audit_keys import AuditKeys
+from services.timing import locked
 
 _CALL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_LOCK: Final = ".reviewing"
 _SETTLED_S: Final = 2.0
 """A folder that changed less long ago may change again within one tick of its file system's clock."""
 _BREATH_S: Final = 0.0005
@@ -54,12 +56,21 @@ class RecordingShelf:
 
     def call(self, call: str) -> Recording:
         """A recorded call. Raises NotFound, MalformedMessage where it can't be read."""
-        if not _CALL.fullmatch(call):
-            raise NotFound("no such recording")
         try:
-            return read_recording(self._folder / call, self._keys)
+            return read_recording(self._place(call), self._keys)
         except NotFound:
             raise NotFound("no such recording") from None
+
+    @contextmanager
+    def alone(self, call: str) -> Iterator[None]:
+        """Nobody else reviews the call within the block, in no process. Raises BlockingIOError where another does."""
+        with still_there(), locked(self._place(call) / _LOCK, wait=False):
+            yield
+
+    def _place(self, call: str) -> Path:
+        if not _CALL.fullmatch(call):
+            raise NotFound("no such recording")
+        return self._folder / call
 
     def turn(self, call: str, turn: int) -> tuple[Recording, RecordedTurn, Review]:
         """A turn, its call, and what people said of it. Raises NotFound, MalformedMessage."""

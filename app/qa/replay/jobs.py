@@ -1,15 +1,16 @@
-"""Replays asked for over HTTP: a bounded queue on disk, worked off one at a time by a process of their own.
+"""Replays asked for over HTTP: a bounded queue on disk, worked off by processes of their own, one a gateway at a time.
 
 A job is a folder: `job.json`, the manifest, its recordings, and `out/` as `tellerline replay` leaves it. What
-matters is in files, so a gateway that starts again goes on where the last one stopped.
+matters is in files, so a gateway that starts again goes on where the last one stopped. Gateways of one state folder
+share the queue: who works on a job, or removes it, holds its lock.
 """
 
 import asyncio
 import logging
 import shutil
 import sys
-import threading
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,7 @@ from app.qa.replay.manifests import readers
 from app.qa.replay.records.journal import JOURNAL, REPORT
 from schemas.errors import BadInput, Busy, MalformedMessage, NotFound, TellerlineError, TooLarge, WrongState
 from services.ports import Clock
+from services.timing import locked, on_disk, write_whole
 
 log = logging.getLogger(__name__)
 
@@ -31,9 +33,12 @@ MAX_KEPT: Final = 50
 MAX_CASES: Final = 5_000
 MAX_FILES: Final = 5_000
 RETRY_AFTER_S: Final = 30.0
+LOOK_EVERY_S: Final = 10.0
+"""So often the queue is looked at unasked: for what failed to begin, and what another gateway left."""
 MAX_TOLD: Final = 20
 """Faults of a manifest that a refusal names."""
 _JOB: Final = "job.json"
+_LOCK: Final = ".lock"
 _MANIFESTS: Final = frozenset({"manifest.jsonl", "manifest.csv"})
 _SUFFIXES: Final = readers.AUDIO_SUFFIXES | {".json", ".txt"}
 
@@ -45,6 +50,9 @@ class JobState(StrEnum):
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
+
+
+_OPEN: Final = frozenset({JobState.RUNNING, JobState.QUEUED})
 
 
 class Job(BaseModel):
@@ -72,7 +80,7 @@ async def run_process(manifest: Path, out: Path) -> int:
     It is tied to us: it holds the other end of a pipe, and ends when that is closed, by us or by our end.
     """
     command = ("nice", "-n", "15", sys.executable, "-m", "app.cli", "replay", "job", str(manifest), str(out))
-    with (out.parent / "log.txt").open("ab") as output:
+    with await on_disk.run(None, lambda: (out.parent / "log.txt").open("ab")) as output:
         process = await asyncio.create_subprocess_exec(
             *command, stdin=asyncio.subprocess.PIPE, stdout=output, stderr=output
         )
@@ -86,20 +94,21 @@ async def run_process(manifest: Path, out: Path) -> int:
 
 
 class ReplayJobs:
-    """The queue. `work` runs as long as the gateway."""
+    """The queue. `work` runs as long as the gateway; everything else blocks, for a thread."""
 
     def __init__(self, folder: Path, clock: Clock, runner: Runner = run_process) -> None:
         self._folder = folder
         self._clock = clock
         self._runner = runner
         self._wake = asyncio.Event()
-        self._submitting = threading.Lock()
-        self._running: str | None = None
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def all(self) -> list[Job]:
-        """Every job, oldest first."""
-        found = (self._read(path.name) for path in self._folder.iterdir() if (path / _JOB).is_file())
+        """Every job that can be read, oldest first."""
+        found = []
+        for path in self._folder.iterdir():
+            with suppress(NotFound, OSError):
+                found.append(self._read(path.name))
         return sorted(found, key=lambda job: (job.submitted_at, job.id))
 
     def get(self, job: str) -> Job:
@@ -124,7 +133,7 @@ class ReplayJobs:
 
         Safe in any thread; call `wake` on the event loop afterwards.
         """
-        with self._submitting:
+        with locked(self._folder / _LOCK):
             return self._submit(by, manifest, files)
 
     def wake(self) -> None:
@@ -133,7 +142,7 @@ class ReplayJobs:
 
     def _submit(self, by: str, manifest: str, files: Mapping[str, bytes]) -> Job:
         jobs = self.all()
-        if sum(job.state in {JobState.QUEUED, JobState.RUNNING} for job in jobs) >= MAX_WAITING:
+        if sum(job.state in _OPEN for job in jobs) >= MAX_WAITING:
             raise Busy("too many replays wait", retry_after_s=RETRY_AFTER_S)
         if manifest not in _MANIFESTS or len(files) > MAX_FILES:
             raise BadInput(f"one of {', '.join(sorted(_MANIFESTS))} and at most {MAX_FILES} files are taken")
@@ -141,68 +150,108 @@ class ReplayJobs:
         folder = self._folder / self._clock.new_id()
         try:
             _unpack(folder, files)
-            cases = _checked(folder, manifest)
+            now, cases = self._clock.now(), _checked(folder, manifest)
+            job = Job(id=folder.name, state=JobState.QUEUED, submitted_at=now, by=by, manifest=manifest, cases=cases)
+            self._write(job)
         except (TellerlineError, OSError):
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        job = Job(
-            id=folder.name, state=JobState.QUEUED, submitted_at=self._clock.now(), by=by, manifest=manifest, cases=cases
-        )
-        self._write(job)
         return job
 
     def remove(self, job: str) -> None:
         """Forget a job that is not running, files and all. Raises NotFound, WrongState."""
-        if self._read(job).id == self._running:
-            raise WrongState("the replay is running")
-        shutil.rmtree(self._folder / job)
+        self._read(job)
+        try:
+            with self._alone(job):
+                _remove(self._folder / job)
+        except BlockingIOError:
+            raise WrongState("the replay is running") from None
+        except FileNotFoundError:
+            raise NotFound("no such replay") from None
 
     async def work(self) -> None:
-        """Work off the queue, those that a dead gateway left running first."""
+        """Work off the queue, those that a dead gateway left running first. What fails keeps nothing else waiting."""
         while True:
-            waiting = [job for job in self.all() if job.state in {JobState.RUNNING, JobState.QUEUED}]
-            if not waiting:
-                self._wake.clear()
-                await self._wake.wait()
-                continue
-            await self._run(min(waiting, key=lambda job: (job.state is JobState.QUEUED, job.submitted_at)))
+            self._wake.clear()
+            waiting = list[Job]()
+            with _told():
+                waiting = await on_disk.run(None, self._waiting)
+            for job in waiting:
+                with _told():
+                    await self._run(job)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_EVERY_S):
+                    await self._wake.wait()
+
+    def _waiting(self) -> list[Job]:
+        waiting = (job for job in self.all() if job.state in _OPEN)
+        return sorted(waiting, key=lambda job: job.state is JobState.QUEUED)
 
     async def _run(self, job: Job) -> None:
         folder = self._folder / job.id
-        (folder / "out").mkdir(exist_ok=True)
-        self._running = job.id
-        self._write(job.model_copy(update={"state": JobState.RUNNING}))
+        with ExitStack() as ours:
+            if not await on_disk.run(None, self._begin, job.id, ours):
+                return
+            try:
+                status = await self._runner(folder / job.manifest, folder / "out")
+            except OSError as error:
+                log.warning("a replay could not be started: %s", type(error).__name__)
+                status = -1
+            await on_disk.run(None, self._end, job, status)
+
+    def _begin(self, job: str, ours: ExitStack) -> bool:
+        """Take a job up, unless another gateway has it, or it is over by now."""
         try:
-            status = await self._runner(folder / job.manifest, folder / "out")
-        except OSError as error:
-            log.warning("a replay could not be started: %s", type(error).__name__)
-            status = -1
-        finally:
-            self._running = None
-        done = status == 0 and (folder / "out" / REPORT).is_file()
+            ours.enter_context(self._alone(job))
+            found = self._read(job)
+        except (BlockingIOError, FileNotFoundError, NotFound):
+            return False
+        if found.state not in _OPEN:
+            return False
+        (self._folder / job / "out").mkdir(exist_ok=True)
+        self._write(found.model_copy(update={"state": JobState.RUNNING}))
+        return True
+
+    def _end(self, job: Job, status: int) -> None:
+        done = status == 0 and (self._folder / job.id / "out" / REPORT).is_file()
         reason = "" if done else f"exit status {status}"
         state = JobState.DONE if done else JobState.FAILED
         self._write(job.model_copy(update={"state": state, "reason": reason}))
 
+    def _alone(self, job: str) -> AbstractContextManager[None]:
+        """Nobody else works on a job, or removes it. Raises BlockingIOError, FileNotFoundError."""
+        return locked(self._folder / job / _LOCK, wait=False)
+
     def _read(self, job: str) -> Job:
-        path = self._folder / job / _JOB
-        if not job.replace("-", "").replace("_", "").isalnum() or not path.is_file():
+        if not job.replace("-", "").replace("_", "").isalnum():
             raise NotFound("no such replay")
         try:
-            return Job.model_validate_json(path.read_bytes())
-        except ValidationError as error:
+            return Job.model_validate_json((self._folder / job / _JOB).read_bytes())
+        except (FileNotFoundError, NotADirectoryError, ValidationError) as error:
             raise NotFound("no such replay") from error
 
     def _write(self, job: Job) -> None:
-        path = self._folder / job.id / _JOB
-        fresh = path.with_suffix(".new")
-        fresh.write_text(job.model_dump_json(), encoding="utf-8")
-        fresh.replace(path)
+        write_whole(self._folder / job.id / _JOB, job.model_dump_json().encode())
 
     def _make_room(self, jobs: Iterable[Job]) -> None:
-        finished = [job for job in jobs if job.state in {JobState.DONE, JobState.FAILED}]
+        finished = [job for job in jobs if job.state not in _OPEN]
         for job in finished[: max(0, len(finished) - MAX_KEPT + 1)]:
-            shutil.rmtree(self._folder / job.id)
+            with suppress(FileNotFoundError):
+                _remove(self._folder / job.id)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What fails in the block is told, and ends no more than the block."""
+    try:
+        yield
+    except Exception as fault:
+        log.exception("a replay waits: %s", type(fault).__name__)
+
+
+def _remove(folder: Path) -> None:
+    """Out of the way at once, so that nobody begins with half of it."""
+    shutil.rmtree(folder.rename(folder.with_name(f".{folder.name}.gone")))
 
 
 def _unpack(folder: Path, files: Mapping[str, bytes]) -> None:

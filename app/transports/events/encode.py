@@ -76,8 +76,8 @@ class Encoder:
                 yield from self._partial(event)
             case turn.Ended():
                 yield from self._ended(event)
-            case call.ReplyProgress(reply, said):
-                yield from self._reply(reply, said)
+            case call.ReplyProgress(reply, said, between):
+                yield from self._reply(reply, said, between)
             case call.ReplyEnded():
                 yield from self._reply_ended(event)
             case call.Configured(config):
@@ -132,15 +132,14 @@ class Encoder:
             )
         )
 
-    def _reply(self, reply: str, said: turn.ReplyEvent) -> Iterator[BaseModel]:
+    def _reply(self, reply: str, said: turn.ReplyEvent, between: str) -> Iterator[BaseModel]:
         match said:
             case turn.ReplyText(text, citations, template):
                 if citations:
                     bodies = [CitationBody(passage=c.passage, title=c.title) for c in citations]
                     yield CitationsEvent(response_id=reply, citations=bodies)
-                delta = f" {text}" if reply in self._said else text
                 self._said[reply] = self._said.get(reply) or template
-                yield TextDelta(response_id=reply, item_id=_output(reply), delta=delta)
+                yield TextDelta(response_id=reply, item_id=_output(reply), delta=between + text)
             case turn.ReplyDone():
                 return
             case _:

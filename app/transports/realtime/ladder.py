@@ -57,10 +57,9 @@ class Ladder:
         """The reply follows."""
         return server.ReplyCreated(response=self._response("in_progress"))
 
-    def say(self, text: str) -> Iterator[Event]:
-        """A sentence."""
+    def say(self, delta: str) -> Iterator[Event]:
+        """A sentence, with what joins it to the one before."""
         yield from self._begin()
-        delta = f" {text}" if self.text else text
         self.text += delta
         if self.speaks:
             yield server.WordsDelta(response_id=self.reply, item_id=self.item, delta=delta)

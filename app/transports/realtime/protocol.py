@@ -250,8 +250,8 @@ class Realtime:
                 yield self._replies.begin(reply)
             case call.ReplyProgress(reply, turn.ReadBackReady(proposal)):
                 self._replies.propose(reply, proposal.id)
-            case call.ReplyProgress(reply, turn.ReplyText(text, _, template)):
-                yield from self._replies.say(reply, text, template)
+            case call.ReplyProgress(reply, turn.ReplyText(text, _, template), between):
+                yield from self._replies.say(reply, between + text, template)
             case call.Voiced(reply, chunk):
                 yield from self._replies.sound(reply, chunk)
             case call.ReplyEnded():

@@ -14,6 +14,7 @@ from schemas.endpoint import ModelEndpoint
 from schemas.errors import ModelUnavailable, TimedOut
 from schemas.extraction import Extraction, ExtractionOffer, Fallback
 from schemas.ids import CustomerId
+from services.guard import Attempts
 from services.ports import Breaker, Clock
 from services.understanding.extraction.choices import Choice, choices, chosen_of, schema
 from services.understanding.extraction.ground import ground
@@ -38,11 +39,10 @@ class GemmaExtractor:
 
     def __init__(self, endpoint: ExtractionEndpoint, breaker: Breaker, clock: Clock) -> None:
         self._endpoint = endpoint
-        self._breaker = breaker
+        self._attempts = Attempts(breaker, endpoint.in_flight + endpoint.waiting)
         self._clock = clock
         self._rules: ExtractionPrompt = prompt_rules()
         self._slots = asyncio.Semaphore(endpoint.in_flight)
-        self._admitted = 0
         self._client = openai.AsyncOpenAI(
             base_url=endpoint.url.rstrip("/") + "/v1",
             api_key=endpoint.key or "none",
@@ -56,26 +56,13 @@ class GemmaExtractor:
     async def extract(self, customer: CustomerId, offer: ExtractionOffer) -> Extraction:  # noqa: ARG002 - the port's signature; the offer holds only this customer's payees
         """Choose among what was offered. Raises ModelUnavailable, TimedOut. Cancel it, and the server stops too."""
         started = self._clock.monotonic()
-        if self._admitted >= self._endpoint.in_flight + self._endpoint.waiting:
-            raise ModelUnavailable("too many extractions wait already", retry_after_s=self._endpoint.deadline_s)
-        settle = self._breaker.admit()
-        if settle is None:
-            raise ModelUnavailable("the extraction endpoint keeps failing")
-        self._admitted += 1
-        outcome: bool | None = None
-        try:
-            async with asyncio.timeout(self._endpoint.deadline_s), self._slots:
-                reply = await self._ask(offer)
-            outcome = True
-        except TimeoutError:
-            outcome = False
-            raise TimedOut("no extraction within the deadline") from None
-        except ModelUnavailable:
-            outcome = False
-            raise
-        finally:
-            self._admitted -= 1
-            settle(outcome)
+        full = ModelUnavailable("too many extractions wait already", retry_after_s=self._endpoint.deadline_s)
+        with self._attempts.begin(full, ModelUnavailable("the extraction endpoint keeps failing")):
+            try:
+                async with asyncio.timeout(self._endpoint.deadline_s), self._slots:
+                    reply = await self._ask(offer)
+            except TimeoutError:
+                raise TimedOut("no extraction within the deadline") from None
         self.last_usage = reply.usage
         return self._extraction(offer, reply, (self._clock.monotonic() - started) * 1000)
 

@@ -6,21 +6,25 @@ import os
 import sqlite3
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from typer.testing import CliRunner
 
 from app.cli import main
 from app.composition.keys import audit_keys
+from app.qa.replay.records.recorded import read_recording
 from app.recordings.files import HEAD_FILE, RecordingHead
 from app.recordings.live import Recordings
+from app.recordings.recorder import CallRecorder
+from app.recordings.shelf import SampleShelf
 from app.retention import Retention, erase
 from app.settings import Settings
 from schemas.audit import AuditRecord
 from schemas.errors import NotFound, StoreUnavailable
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
-from schemas.turn import ReplyId
+from schemas.turn import Normalized, ReplyId
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
 from services.record.chain import verify
@@ -98,6 +102,38 @@ async def test_recordings_go_by_the_day(audit: ChainedAudit, tmp_path: Path) -> 
     assert not old.exists()
     assert not torn.exists()
     assert (new / "turn-01.flac.sealed").is_file()
+
+
+async def test_what_could_not_be_deleted_is_told_and_tried_again_however_it_was_asked_for(
+    audit: ChainedAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Consent that was taken back too: what is left is out of the way, and no part of what is recorded after it."""
+    folder, clock, yes = tmp_path / "recordings", ManualClock(NOON), Transcript.typed("hello", Locale("en-US"))
+    head = RecordingHead(call="c", locale="en-US", started_at=NOON, subject="", seed="")
+    monkeypatch.setattr("app.recordings.recorder._AGAIN_S", 0.01)
+    taken_back = CallRecorder(folder / "c", head, KEYS, clock, SampleShelf())
+    taken_back.agreed = True
+    await taken_back.turn(yes, [Normalized(())], None)
+    old, older = (record(folder, name, NOON - timedelta(days=3)) for name in ("old", "older"))
+    with monkeypatch.context() as failing:
+        failing.setattr("os.unlink", Mock(side_effect=OSError("a broken disk")))
+        await taken_back.forget()
+        assert "still to be deleted" in caplog.text
+        with pytest.raises(OSError, match="broken disk"):
+            await Retention(audit, folder, clock, 0, 2).run_once()
+        assert {path.name for path in folder.iterdir()} == {".c.gone", ".old.gone", ".older.gone"}
+        assert not old.exists()
+        assert not older.exists()
+        with pytest.raises(NotFound):
+            read_recording(folder / ".c.gone", KEYS)
+    for _ in range(200):
+        await asyncio.sleep(0.01)
+        if not (folder / ".c.gone").exists():
+            break
+    assert not (folder / ".c.gone").exists()
+    await taken_back.turn(yes, [Normalized(())], None)
+    await Retention(audit, folder, clock, 0, 2).run_once()
+    assert [path.name for path in folder.iterdir()] == ["c"]
 
 
 async def test_a_customer_is_erased_with_their_recordings_and_the_chain_stands(

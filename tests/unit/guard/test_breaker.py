@@ -1,9 +1,13 @@
 """The circuit breaker's states over time."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
+from unittest.mock import Mock
 
 import pytest
 
+from schemas.errors import Busy, ModelUnavailable, NotReady, TimedOut
+from services.guard.attempts import Attempts
 from services.guard.breaker import BreakerLimits, BreakerState, CircuitBreaker
 from services.timing.clock import ManualClock
 
@@ -94,3 +98,29 @@ def test_a_call_from_before_it_opened_is_no_trial(late: bool | None) -> None:
     assert guard.admit() is None, "the trial still runs"
     trial(True)
     assert guard.state is BreakerState.CLOSED
+
+
+@pytest.mark.parametrize(
+    ("learned", "end", "told"),
+    [
+        (None, None, True),
+        (None, ModelUnavailable("down"), False),
+        (True, TimedOut("late"), False),
+        (None, GeneratorExit(), None),
+        (True, GeneratorExit(), True),
+    ],
+)
+def test_how_a_call_ends_is_told_once_and_makes_room(
+    learned: bool | None, end: BaseException | None, told: bool | None
+) -> None:
+    settled: list[bool | None] = []
+    calls = Attempts(Mock(admit=Mock(side_effect=[settled.append, None])), 1)
+    with suppress(ModelUnavailable, TimedOut, GeneratorExit), calls.begin(Busy(""), NotReady("")) as attempt:
+        with pytest.raises(Busy), calls.begin(Busy(""), NotReady("")):
+            pass
+        attempt.ok = learned
+        if end is not None:
+            raise end
+    assert settled == [told]
+    with pytest.raises(NotReady), calls.begin(Busy(""), NotReady("")):
+        pass

@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -136,7 +137,7 @@ TAMPERED = {
 
 @pytest.mark.parametrize("what", TAMPERED)
 def test_a_hand_in_it_is_noticed_and_what_can_be_read_is_kept(
-    tmp_path: Path, what: str, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, what: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool = Spool(tmp_path / "a.spool", KEY, SIZE)
     for data in (b"first", b"second", b"third"):
@@ -147,6 +148,11 @@ def test_a_hand_in_it_is_noticed_and_what_can_be_read_is_kept(
         file.seek(at)
         file.write(changed)
     evidence = (tmp_path / "a.spool").read_bytes()
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", Mock(side_effect=OSError("no room for a copy")))
+        with pytest.raises(OSError, match="no room"):
+            Spool(tmp_path / "a.spool", KEY, SIZE)
+    assert (tmp_path / "a.spool").read_bytes() == evidence, "it would be lost"
     again = Spool(tmp_path / "a.spool", KEY, SIZE)
     assert entries(again) == left
     (aside,) = broken(tmp_path)

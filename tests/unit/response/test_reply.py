@@ -56,7 +56,7 @@ def test_nothing_is_said_after_a_cut() -> None:
     assert one.cut(CutReason.CLIENT_CANCELLED)
     assert not one.speak("Hello.", 1.0, 0.3, 10.0)
     one.end(Awaits.END)
-    assert (one.text, one.awaits, one.state) == ([], Awaits.NOTHING, ReplyState.CUT)
+    assert (one.text, one.awaits, one.state) == ("", Awaits.NOTHING, ReplyState.CUT)
 
 
 def test_a_wordless_reply_is_heard_at_once() -> None:

@@ -1,7 +1,5 @@
 """Runs over time: each noted with its scores, held to a baseline that has a name, and told where it dropped."""
 
-import fcntl
-import os
 import re
 import shutil
 from collections.abc import Mapping
@@ -18,6 +16,7 @@ from app.qa.replay.provenance import file_hash
 from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
 from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound
+from services.timing import locked, write_whole
 
 RUNS: Final = "runs.jsonl"
 BASELINES: Final = "baselines"
@@ -94,8 +93,7 @@ class RunHistory:
         compared = compare(read_run(self.folder_of(against)), run) if against else None
         noted = noted_run(run, file_hash(out / DECISIONS), score(run.results), against, alerts(compared, policy))
         self._folder.mkdir(parents=True, exist_ok=True)
-        with (self._folder / ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # two that note at once must not lose each other's line
+        with locked(self._folder / ".lock"):  # two that note at once must not lose each other's line
             known = self.runs()
             if noted not in known:
                 self._write((*known, noted)[-MAX_RUNS:])
@@ -103,12 +101,8 @@ class RunHistory:
 
     def _write(self, runs: tuple[NotedRun, ...]) -> None:
         """All or nothing: a history is not torn by a crash."""
-        fresh = self._folder / f".{RUNS}.new"
-        with fresh.open("wb") as file:
-            file.writelines(orjson.dumps(run.model_dump(), option=orjson.OPT_SORT_KEYS) + b"\n" for run in runs)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.rename(self._folder / RUNS)
+        lines = (orjson.dumps(run.model_dump(), option=orjson.OPT_SORT_KEYS) + b"\n" for run in runs)
+        write_whole(self._folder / RUNS, b"".join(lines))
 
     def _baseline(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.qa.replay.manifests.manifest import Case, dump_jsonl
 from app.recordings.facts import FACTS_FILE, CallerFacts
-from app.recordings.files import HEAD_FILE, RecordedTurn, RecordingHead
+from app.recordings.files import GONE, HEAD_FILE, RecordedTurn, RecordingHead
 from app.recordings.sealed import SealedFolder
 from app.shadow.differing import NEEDS_HISTORY
 from schemas.errors import MalformedMessage, NotFound
@@ -43,6 +43,8 @@ class Recording:
 
 def read_recording(folder: Path, keys: AuditKeys) -> Recording:
     """A recorded call. Raises NotFound, MalformedMessage (also where consent is not on record, or the key is wrong)."""
+    if folder.name.endswith(GONE):
+        raise NotFound(f"{folder} is being removed")
     try:
         head = RecordingHead.model_validate_json((folder / HEAD_FILE).read_bytes())
         files = head.sealed(folder, keys)
