@@ -93,7 +93,7 @@ class ConnectionGate(asyncio.Protocol):
         self._taken = self._frames = 0
         self._piece = PIECE
         self._requests = self._refused = 0
-        self._state, self._since = "head", self._loop.time()
+        self._was, self._since = ("head", 0), self._loop.time()
 
     # What the event loop calls
 
@@ -261,8 +261,9 @@ class ConnectionGate(asyncio.Protocol):
     def check(self, now: float) -> None:
         """Whether a deadline of what it is doing has passed; then it ends."""
         state = self._doing()
-        if state != self._state:
-            self._state, self._since, self._taken = state, now, 0
+        was = state, getattr(self.inner, "answered", 0)  # what was answered since the last look is something else
+        if was != self._was:
+            self._was, self._since, self._taken = was, now, 0
         patience = {
             "head": HEAD_S,
             "body": BODY_S + self._taken / BODY_BYTES_S,

@@ -209,6 +209,18 @@ async def test_a_head_that_does_not_come_ends_the_connection(sent: bytes, monkey
         await asyncio.gather(dripping, return_exceptions=True)
 
 
+async def test_a_heads_time_is_counted_from_the_answer_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorman, "HEAD_S", 0.5)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.05)
+    async with echo() as port, raw(port) as client:
+        for _ in range(8):
+            await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n")
+            await asyncio.sleep(0.2)
+            await client.send(b"\r\n")
+            assert (await client.head()).split()[1] == b"200"
+            await client.reader.readexactly(len(b"hello"))
+
+
 async def test_a_body_that_drips_is_answered_408(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "BODY_S", 0.5)
     monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
