@@ -42,6 +42,7 @@ class BoundedHttp(H11Protocol):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.conn = _OneLength(h11.SERVER, MAX_HEAD)
+        self.idle_since = self.loop.time()
         served, self._status = self.app, 0
 
         async def told(scope: Scope, receive: Receive, send: Send) -> None:
@@ -56,7 +57,7 @@ class BoundedHttp(H11Protocol):
     def on_response_complete(self) -> None:
         """Count it: those that came in one piece follow one another without the door."""
         well = self._status < 400  # noqa: PLR2004 - refusals begin there
-        self.answered += 1
+        self.answered, self.idle_since = self.answered + 1, self.loop.time()
         self.refused += not well
         self.welcome = well and not CREDENTIALS.isdisjoint(name for name, _ in self.cycle.scope["headers"])
         super().on_response_complete()

@@ -3,7 +3,7 @@
 uvicorn reads a connection as fast as it comes, parses all of it at once, and waits for ever. Here every connection is
 read in small pieces, none of them while another connection's turn is due; the processor time of its parsing is metered;
 a head, a body and a handshake have deadlines; and those who have not said yet who they are have a small number of
-places, where the one that has dawdled longest makes room.
+places, where the one that has dawdled longest makes room, and who was answered well before goes last.
 """
 
 import asyncio
@@ -257,6 +257,12 @@ class ConnectionGate(asyncio.Protocol):
         """Whether it has asked for nothing yet, or nothing since its last answer."""
         cycle = getattr(self.inner, "cycle", None)
         return isinstance(self.inner, BoundedHttp) and (cycle is None or cycle.response_complete)
+
+    @property
+    def regard(self) -> tuple[bool, float]:
+        """Whether it was answered well before, and when it began to be headless."""
+        assert isinstance(self.inner, BoundedHttp)
+        return self.inner.welcome, self.inner.idle_since
 
     def check(self, now: float) -> None:
         """Whether a deadline of what it is doing has passed; then it ends."""

@@ -31,6 +31,11 @@ class Guest(Protocol):
         """Whether it has asked for nothing yet, or nothing since its last answer."""
         ...
 
+    @property
+    def regard(self) -> tuple[bool, float]:
+        """Of a headless one: the least is the first to make room."""
+        ...
+
     def feed(self) -> None:
         """Parse one piece, if it may be."""
         ...
@@ -103,9 +108,12 @@ class Lobby:
         self._most = min(STRANGERS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 4)
 
     def enter(self, guest: Guest) -> bool:
-        """Take a connection in; past the bound the longest without a head makes room. False where none can."""
+        """Take a connection in; past the bound the longest without a head makes room. False where none can.
+
+        Those that were answered well are asked last: a balancer keeps such between two requests.
+        """
         if len(strangers := [one for one in self._guests if one.stranger]) >= self._most:
-            dawdling = next((one for one in strangers if one.headless), None)
+            dawdling = min((one for one in strangers if one.headless), key=lambda one: one.regard, default=None)
             if dawdling is None:
                 return False
             dawdling.cut()

@@ -278,6 +278,25 @@ async def test_strangers_that_dawdle_make_room_for_those_who_come(monkeypatch: p
         assert sum(len(lobby._guests) for lobby in lobbies) <= 21
 
 
+async def test_lines_that_are_in_use_make_room_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a balancer, which were there before whoever says nothing."""
+    monkeypatch.setattr("app.gate.lobby.STRANGERS", 20)
+    known = b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n\r\n"
+    async with echo() as port, contextlib.AsyncExitStack() as crowd:
+        kept = [await crowd.enter_async_context(raw(port)) for _ in range(20)]
+        for number in (*range(20), *range(10)):
+            await kept[number].send(known)
+            assert (await kept[number].head()).split()[1] == b"200"
+            await kept[number].reader.readexactly(len(b"hello"))
+        for _ in range(40):
+            await (await crowd.enter_async_context(raw(port))).send(b"GET / HT")
+        async with raw(port) as honest_one:
+            assert (await honest_one.shake()).split()[1] == b"101"
+        await kept[9].send(known)
+        assert (await kept[9].head()).split()[1] == b"200"
+        await kept[10].over(within_s=3)
+
+
 async def test_a_handshake_that_hangs_behind_the_door_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     async def never(*_: object) -> None:
         await asyncio.sleep(60)
