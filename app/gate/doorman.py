@@ -84,7 +84,7 @@ class ConnectionGate(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._loop = _loop or asyncio.get_running_loop()
-        self._lobby = _LOBBIES.setdefault(server_state, Lobby(self._loop))
+        self._lobby = _LOBBIES.get(server_state) or _LOBBIES.setdefault(server_state, Lobby(self._loop))
         self.inner: asyncio.Protocol = BoundedHttp(config, server_state, app_state, self._loop)
         self._transport: asyncio.Transport | None = None
         self._pending = bytearray()

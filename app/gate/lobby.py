@@ -57,12 +57,14 @@ class Turns:
         self._share_s = share_s
         self._waiting: dict[Guest, None] = {}
         self._left, self._at = PARSING_BURST_S, loop.time()
+        self._serving = False
 
     def queue(self, guest: Guest) -> None:
         """It is fed when it is its turn."""
-        if not self._waiting:
-            self._loop.call_soon(self._serve)
         self._waiting[guest] = None
+        if not self._serving:
+            self._serving = True
+            self._loop.call_soon(self._serve)
 
     def leave(self, guest: Guest) -> None:
         """It is gone."""
@@ -80,16 +82,17 @@ class Turns:
         return self._left < 0
 
     def _serve(self) -> None:
+        """One of them; the next one is served by another round, of which there is one at a time, or none."""
+        self._serving = bool(self._waiting)
         if not self._waiting:
             return
-        began = time.thread_time()
         if self.in_debt:
             self._loop.call_later(max(PAUSE_S, -self._left / self._share_s), self._serve)
             return
+        began = time.thread_time()
         guest = next(iter(self._waiting))
         del self._waiting[guest]
-        if self._waiting:
-            self._loop.call_soon(self._serve)
+        self._loop.call_soon(self._serve)
         guest.feed()
         self._left -= time.thread_time() - began
 

@@ -77,6 +77,21 @@ def test_a_lobby_past_its_allowance_waits_without_turning_round(monkeypatch: pyt
     assert loop.calls < 1.2 * turns + 3.0 / PAUSE_S, "it spins"
 
 
+def test_those_who_come_and_go_while_nobody_may_leave_one_round_behind_them() -> None:
+    loop = Ticking()
+    lobby = Turns(loop, SURPLUS_S)  # type: ignore[arg-type]
+    lobby.charge(PARSING_BURST_S + SURPLUS_S)
+    for _ in range(200):
+        reader = Reader(lobby, lambda: None)
+        lobby.queue(reader)  # type: ignore[arg-type]
+        loop.run(0.001)
+        lobby.leave(reader)  # type: ignore[arg-type]
+    assert loop.calls < 10
+    lobby.queue(reader)  # type: ignore[arg-type]
+    loop.run(1.1)
+    assert reader.turns > 0
+
+
 def test_a_door_past_its_allowance_waits_without_being_asked() -> None:
     loop = Ticking()
     door = ConnectionGate(Config(lambda: None, log_config=None), ServerState(), {}, _loop=loop)  # type: ignore[arg-type]
