@@ -85,10 +85,12 @@ class ConnectionGate(asyncio.Protocol):
     ) -> None:
         self._loop = _loop or asyncio.get_running_loop()
         self._lobby = _LOBBIES.get(server_state) or _LOBBIES.setdefault(server_state, Lobby(self._loop))
-        self.inner: asyncio.Protocol = BoundedHttp(config, server_state, app_state, self._loop)
+        http = BoundedHttp(config, server_state, app_state, self._loop)
+        self.inner: asyncio.Protocol = http
+        http.settled = self._charge_newcomer
         self._transport: asyncio.Transport | None = None
         self._pending = bytearray()
-        self._held = self._served = self._over = False
+        self._held = self._served = self._over = self._owes = False
         self._left, self._at = PARSING_BURST_S, self._loop.time()
         self._taken = self._frames = 0
         self._piece = PIECE
@@ -119,8 +121,7 @@ class ConnectionGate(asyncio.Protocol):
         self._over = True
         self._lobby.leave(self)
         self._pending.clear()
-        if isinstance(self.inner, BoundedWebSocket) and not self.inner.accepted:
-            self._lobby.newcomers.charge(REFUSAL_S)
+        self._charge_newcomer()
         if self._served:
             self.inner.connection_lost(exc)
 
@@ -138,14 +139,21 @@ class ConnectionGate(asyncio.Protocol):
 
     def _charge_requests(self) -> None:
         """What was answered since the last time costs this connection; all that are unknown or refused, too."""
+        self._charge_newcomer()
         if isinstance(self.inner, BoundedHttp):
             refusals = REFUSAL_S * (self.inner.refused - self._refused)
             cost = REQUEST_S * (self.inner.answered - self._requests) + refusals
-            if refusals and not self._requests:
-                self._lobby.newcomers.charge(REFUSAL_S)
             self._requests, self._refused = self.inner.answered, self.inner.refused
             self._left -= cost
             self._lobby.surplus.charge(refusals if self.inner.welcome else cost)
+
+    def _charge_newcomer(self) -> None:
+        """A first request costs all newcomers a refusal, beforehand: those that come at once would be read at once."""
+        call = isinstance(inner := self.inner, BoundedWebSocket)
+        asked = call or getattr(inner, "cycle", None) is not None
+        owes = asked and not (inner.accepted if call else inner.answered > inner.refused)
+        self._lobby.newcomers.charge(REFUSAL_S * (owes - self._owes))
+        self._owes = owes
 
     def _charge_body(self, size: int) -> None:
         """What so many bytes cost is charged to this connection, and to all that send more than a piece."""
@@ -191,7 +199,7 @@ class ConnectionGate(asyncio.Protocol):
             self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.surplus.queue, self)
             return
         size = self._piece
-        if self._in_a_body():
+        if isinstance(self.inner, BoundedHttp) and self.inner.in_a_body:
             size = BODY_PIECE
             self._charge_body(min(size, len(self._pending)))
         piece = bytes(self._pending[:size])
@@ -199,16 +207,9 @@ class ConnectionGate(asyncio.Protocol):
         if self._pending:
             self._transport.pause_reading()
         self._parse(piece)
+        self._charge_newcomer()
         if not self._held:
             self.release()
-
-    def _in_a_body(self) -> bool:
-        """Whether a body of a known length is on its way."""
-        cycle = getattr(self.inner, "cycle", None)
-        if not isinstance(self.inner, BoundedHttp) or cycle is None or not cycle.more_body:
-            return False
-        names = {name for name, _ in cycle.scope["headers"]}
-        return b"content-length" in names and b"transfer-encoding" not in names
 
     def _parse(self, piece: bytes) -> None:
         began, self._taken = time.thread_time(), self._taken + len(piece)

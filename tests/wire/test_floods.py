@@ -166,6 +166,7 @@ async def test_speech_as_fast_as_it_can_be_sent_is_all_heard() -> None:
 
 
 async def test_pongs_that_nobody_reads_do_not_pile_up() -> None:
+    doorman._LOBBIES.clear()
     async with echo() as port, raw(port) as deaf:
         await deaf.shake()
         ping = (frame(9, bytes(125)) * 30 + frame(1, b"")) * 100
