@@ -129,13 +129,14 @@ async def test_lines_that_prove_nothing_take_no_place(
     ):
         silent = [await doors.enter_async_context(connect(address % running.port)) for _ in range(8)]
         for made_room in silent[:4]:
-            assert (await asyncio.wait_for(_closed(made_room), 2.0)) == CallIdle.ws_close
+            assert await _closed(made_room, 2.0) == CallIdle.ws_close
         async with LINES["telnyx"](Place(running.port, audiosocket), CUSTOMER) as bridge, calling(bridge) as phone:
             await phone.until(lambda: bool(phone.packets))
         for impatient in silent[4:]:
-            assert (await asyncio.wait_for(_closed(impatient), unproven.PATIENCE_S + 2.0)) == CallIdle.ws_close
+            assert await _closed(impatient, unproven.PATIENCE_S + 2.0) == CallIdle.ws_close
 
 
-async def _closed(silent: ClientConnection) -> int | None:
-    await silent.wait_closed()
+async def _closed(silent: ClientConnection, within_s: float) -> int | None:
+    async with asyncio.timeout(within_s):
+        await silent.wait_closed()
     return silent.close_code
