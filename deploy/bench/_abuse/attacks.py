@@ -173,10 +173,10 @@ async def half_open(target: Target) -> None:
 
 
 async def _silent_telephone(target: Target) -> None:
-    """A carrier that signs nothing, and never says whose call it is."""
+    """A bridge that needs no voice of ours, proves nothing, and never says whose call it is."""
     reader, writer = await target.connect()
     with contextlib.closing(writer):
-        writer.write(target.handshake(path="/v1/ivr/telnyx"))
+        writer.write(target.handshake(path="/v1/ivr/jambonz?audio=text"))
         async with asyncio.timeout(max(0.0, target.until - time.monotonic())):
             await _read_all(reader)
             await asyncio.sleep(1)
