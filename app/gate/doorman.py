@@ -149,9 +149,9 @@ class ConnectionGate(asyncio.Protocol):
 
     def _charge_newcomer(self) -> None:
         """A first request costs all newcomers a refusal, beforehand: those that come at once would be read at once."""
-        call = isinstance(inner := self.inner, BoundedWebSocket)
-        asked = call or getattr(inner, "cycle", None) is not None
-        owes = asked and not (inner.accepted if call else inner.answered > inner.refused)
+        inner = self.inner
+        owes = isinstance(inner, BoundedHttp) and inner.cycle is not None and inner.answered <= inner.refused
+        owes |= isinstance(inner, BoundedWebSocket) and not inner.accepted
         self._lobby.newcomers.charge(REFUSAL_S * (owes - self._owes))
         self._owes = owes
 
