@@ -41,6 +41,7 @@ from app.transports.telephone.audiohook_door import ApiKey
 from app.transports.telephone.carriers import Credential
 from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.web import CarrierClient
+from app.transports.uploads import Uploads
 from app.version import VERSION
 from schemas.errors import NotFound
 from schemas.ids import CallId
@@ -73,12 +74,13 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
     openapi.install(app)
     app.add_middleware(_Secured)
     app.include_router(health.router(gateway))
-    app.include_router(http.router(gateway))
+    uploads = Uploads(gateway.settings.max_upload_bytes, gateway.decoders)
+    app.include_router(http.router(gateway, uploads))
     calls, secrets = _calls(gateway), ClientSecrets(audit_keys(gateway.settings).of(SECRETS), gateway.clock)
     app.include_router(mobile.router(calls))
     app.include_router(door.router(door.RealtimeDoor(_with_secrets(calls, secrets))))
     _answer_telephones(app, gateway, calls)
-    app.include_router(door.secrets_router(gateway, secrets, speaks=calls.synthesizer is not None))
+    app.include_router(door.secrets_router(gateway, uploads, secrets, speaks=calls.synthesizer is not None))
     for routes in further:
         app.include_router(routes(gateway))
     if gateway.issuer is not None and gateway.settings.environment is Environment.DEMO:

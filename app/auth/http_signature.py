@@ -44,7 +44,8 @@ def check_http(
         raise Unauthenticated("the request is not signed")
     label, line, names, options = signed.groups()
     parts = re.findall(r'"([^"]*)"', names)
-    given = {name: text or number for name, text, number in _PARAMETER.findall(options)}
+    found = _PARAMETER.findall(options)
+    given, numbers = ({name: one[n] for name, *one in found if one[n]} for n in (0, 1))
     base = "\n".join([*(f'"{part}": {_value(request, part)}' for part in parts), f'"@signature-params": {line}'])
     made = [hmac.new(secret, base.encode("utf-8", "replace"), hashlib.sha256).digest() for secret in secrets]
     fits = [hmac.compare_digest(one, _signature(request.headers.get("signature", ""), label)) for one in made]
@@ -52,7 +53,7 @@ def check_http(
         raise Unauthenticated("the signature does not verify")
     if len(set(parts)) < len(parts) or not covered <= set(parts):
         raise Unauthenticated("the signature leaves something out")
-    _check_time(given, now.timestamp())
+    _check_time(numbers, now.timestamp())
     nonce: str = given.get("nonce", "")
     if not NONCE <= len(nonce) <= 128:  # noqa: PLR2004 - as long as nonces are kept
         raise Unauthenticated("the request has no nonce")
@@ -79,8 +80,9 @@ def _signature(header: str, label: str) -> bytes:
         return b""
 
 
-def _check_time(given: Mapping[str, str], now: float) -> None:
-    created = float(given.get("created", "0"))
-    expires = min(float(given.get("expires", "inf")), created + AGE_S)
+def _check_time(numbers: Mapping[str, str], now: float) -> None:
+    """Of digits alone: a word is no time, not even one that says when."""
+    created = int(numbers.get("created", "0"))
+    expires = min(int(numbers.get("expires", created + AGE_S)), created + AGE_S)
     if created > now + SKEW_S or expires < now - SKEW_S:
         raise Unauthenticated("the request's time is not ours")

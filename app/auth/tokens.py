@@ -1,4 +1,4 @@
-"""OAuth 2 / OpenID Connect access tokens: verification as a pure function of token, keys, rules and time."""
+"""OAuth 2 / OpenID Connect access tokens: verification as pure functions of token, keys, rules and time."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,11 +41,6 @@ class SignedToken:
 
     header: dict[str, Any]
     claims: dict[str, Any]
-
-
-def verify_token(token: str, keys: KeySet, rules: TokenRules, now: datetime) -> Principal:
-    """The principal of a token. Raises UnknownKey, Unauthenticated; the message never repeats the token."""
-    return principal_of(signed_token(token, keys), rules, now)
 
 
 def signed_token(token: str, keys: KeySet) -> SignedToken:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any, Final, cast
 
 import h11
@@ -42,6 +43,9 @@ class BoundedHttp(H11Protocol):
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self.conn = _OneLength(h11.SERVER, MAX_HEAD)
+        self.idle_since = self.loop.time()
+        self.settled: Callable[[], None] = lambda: None
+        """Called when a request has had its answer."""
         served, self._status = self.app, 0
 
         async def told(scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,12 +57,21 @@ class BoundedHttp(H11Protocol):
 
         self.app = cast("ASGI3Application", told)
 
+    @property
+    def in_a_body(self) -> bool:
+        """Whether a body of a known length is on its way."""
+        if self.cycle is None or not self.cycle.more_body:
+            return False
+        names = {name for name, _ in self.cycle.scope["headers"]}
+        return b"content-length" in names and b"transfer-encoding" not in names
+
     def on_response_complete(self) -> None:
         """Count it: those that came in one piece follow one another without the door."""
         well = self._status < 400  # noqa: PLR2004 - refusals begin there
-        self.answered += 1
+        self.answered, self.idle_since = self.answered + 1, self.loop.time()
         self.refused += not well
         self.welcome = well and not CREDENTIALS.isdisjoint(name for name, _ in self.cycle.scope["headers"])
+        self.settled()
         super().on_response_complete()
 
     def send_400_response(self, msg: str) -> None:

@@ -3,7 +3,7 @@
 uvicorn reads a connection as fast as it comes, parses all of it at once, and waits for ever. Here every connection is
 read in small pieces, none of them while another connection's turn is due; the processor time of its parsing is metered;
 a head, a body and a handshake have deadlines; and those who have not said yet who they are have a small number of
-places, where the one that has dawdled longest makes room.
+places, where the one that has dawdled longest makes room, and who was answered well before goes last.
 """
 
 import asyncio
@@ -84,16 +84,18 @@ class ConnectionGate(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._loop = _loop or asyncio.get_running_loop()
-        self._lobby = _LOBBIES.setdefault(server_state, Lobby(self._loop))
-        self.inner: asyncio.Protocol = BoundedHttp(config, server_state, app_state, self._loop)
+        self._lobby = _LOBBIES.get(server_state) or _LOBBIES.setdefault(server_state, Lobby(self._loop))
+        http = BoundedHttp(config, server_state, app_state, self._loop)
+        self.inner: asyncio.Protocol = http
+        http.settled = self._charge_newcomer
         self._transport: asyncio.Transport | None = None
         self._pending = bytearray()
-        self._held = self._served = self._over = False
+        self._held = self._served = self._over = self._owes = False
         self._left, self._at = PARSING_BURST_S, self._loop.time()
         self._taken = self._frames = 0
         self._piece = PIECE
         self._requests = self._refused = 0
-        self._state, self._since = "head", self._loop.time()
+        self._was, self._since = ("head", 0), self._loop.time()
 
     # What the event loop calls
 
@@ -119,8 +121,7 @@ class ConnectionGate(asyncio.Protocol):
         self._over = True
         self._lobby.leave(self)
         self._pending.clear()
-        if isinstance(self.inner, BoundedWebSocket) and not self.inner.accepted:
-            self._lobby.newcomers.charge(REFUSAL_S)
+        self._charge_newcomer()
         if self._served:
             self.inner.connection_lost(exc)
 
@@ -138,14 +139,21 @@ class ConnectionGate(asyncio.Protocol):
 
     def _charge_requests(self) -> None:
         """What was answered since the last time costs this connection; all that are unknown or refused, too."""
+        self._charge_newcomer()
         if isinstance(self.inner, BoundedHttp):
             refusals = REFUSAL_S * (self.inner.refused - self._refused)
             cost = REQUEST_S * (self.inner.answered - self._requests) + refusals
-            if refusals and not self._requests:
-                self._lobby.newcomers.charge(REFUSAL_S)
             self._requests, self._refused = self.inner.answered, self.inner.refused
             self._left -= cost
             self._lobby.surplus.charge(refusals if self.inner.welcome else cost)
+
+    def _charge_newcomer(self) -> None:
+        """A first request costs all newcomers a refusal, beforehand: those that come at once would be read at once."""
+        inner = self.inner
+        owes = isinstance(inner, BoundedHttp) and inner.cycle is not None and inner.answered <= inner.refused
+        owes |= isinstance(inner, BoundedWebSocket) and not inner.accepted
+        self._lobby.newcomers.charge(REFUSAL_S * (owes - self._owes))
+        self._owes = owes
 
     def _charge_body(self, size: int) -> None:
         """What so many bytes cost is charged to this connection, and to all that send more than a piece."""
@@ -191,7 +199,7 @@ class ConnectionGate(asyncio.Protocol):
             self._loop.call_later(max(PAUSE_S, -self._left / PARSING_S), self._lobby.surplus.queue, self)
             return
         size = self._piece
-        if self._in_a_body():
+        if isinstance(self.inner, BoundedHttp) and self.inner.in_a_body:
             size = BODY_PIECE
             self._charge_body(min(size, len(self._pending)))
         piece = bytes(self._pending[:size])
@@ -199,16 +207,9 @@ class ConnectionGate(asyncio.Protocol):
         if self._pending:
             self._transport.pause_reading()
         self._parse(piece)
+        self._charge_newcomer()
         if not self._held:
             self.release()
-
-    def _in_a_body(self) -> bool:
-        """Whether a body of a known length is on its way."""
-        cycle = getattr(self.inner, "cycle", None)
-        if not isinstance(self.inner, BoundedHttp) or cycle is None or not cycle.more_body:
-            return False
-        names = {name for name, _ in cycle.scope["headers"]}
-        return b"content-length" in names and b"transfer-encoding" not in names
 
     def _parse(self, piece: bytes) -> None:
         began, self._taken = time.thread_time(), self._taken + len(piece)
@@ -258,11 +259,18 @@ class ConnectionGate(asyncio.Protocol):
         cycle = getattr(self.inner, "cycle", None)
         return isinstance(self.inner, BoundedHttp) and (cycle is None or cycle.response_complete)
 
+    @property
+    def regard(self) -> tuple[bool, float]:
+        """Whether it was answered well before, and when it began to be headless."""
+        assert isinstance(self.inner, BoundedHttp)
+        return self.inner.welcome, self.inner.idle_since
+
     def check(self, now: float) -> None:
         """Whether a deadline of what it is doing has passed; then it ends."""
         state = self._doing()
-        if state != self._state:
-            self._state, self._since, self._taken = state, now, 0
+        was = state, getattr(self.inner, "answered", 0)  # what was answered since the last look is something else
+        if was != self._was:
+            self._was, self._since, self._taken = was, now, 0
         patience = {
             "head": HEAD_S,
             "body": BODY_S + self._taken / BODY_BYTES_S,

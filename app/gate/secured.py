@@ -8,8 +8,9 @@ from typing import Any, Final, cast
 
 import uvicorn
 import uvloop
+from uvicorn.config import create_ssl_context
 
-from app.gate.certificate import renewing
+from app.gate.certificate import Renewal
 from app.gate.doorman import HEAD_S, ConnectionGate
 
 HANDSHAKE_S: Final = 0.0005
@@ -30,8 +31,18 @@ class SecuredConfig(uvicorn.Config):
         super().load()
         self.tls, self.ssl = self.ssl, None
         if self.tls is not None and self.ssl_certfile and self.ssl_keyfile:
-            watched = renewing(self.tls, Path(self.ssl_certfile), Path(self.ssl_keyfile))
-            self._renewal = asyncio.get_running_loop().create_task(watched)
+            renewal = Renewal(Path(self.ssl_certfile), Path(self.ssl_keyfile), self._loaded, self._take)
+            self._renewal = asyncio.get_running_loop().create_task(renewal.run())
+
+    def _loaded(self) -> SSLContext:
+        assert self.ssl_certfile
+        kind, asked = self.ssl_version, self.ssl_cert_reqs
+        return create_ssl_context(
+            self.ssl_certfile, self.ssl_keyfile, None, kind, asked, self.ssl_ca_certs, self.ssl_ciphers
+        )
+
+    def _take(self, renewed: SSLContext) -> None:
+        self.tls = renewed
 
 
 class SecuredGate(ConnectionGate):

@@ -17,11 +17,12 @@ from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
 from app.qa.replay.jobs import MAX_FILES, Job, JobState, ReplayJobs
 from app.qa.replay.records.journal import DECISIONS, REPORT, SCORES, TIMINGS
+from app.transports.uploads import Room
 from schemas.errors import BadInput, Busy, NotFound, StoreUnavailable, TooLarge, WrongState
 from services.timing import ANSWER_S, on_disk
 
 MAX_BYTES: Final = 128 * 1024 * 1024
-"""Of one submission, recordings and all."""
+"""Of one submission, recordings and all; and of those that come in at the same time."""
 _HEADERS: Final = {
     "Content-Security-Policy": "sandbox allow-scripts allow-downloads",
     "X-Content-Type-Options": "nosniff",
@@ -72,12 +73,14 @@ def router(deps: ReplayDeps) -> APIRouter:
 
 def _add_jobs(routes: APIRouter, deps: ReplayDeps, qa: Callable[[Request], Awaitable[Principal]]) -> None:
     allowed = Annotated[Principal, Depends(qa)]
+    room = Room(MAX_BYTES)
 
     @routes.post("", status_code=202, openapi_extra=_BODY, responses=documented(BadInput, TooLarge, Busy))
     async def submit(request: Request, response: Response, who: allowed) -> Job:
         """Queue a replay: a multipart form with `manifest` (JSONL or CSV) and the recordings it names as `files`."""
-        manifest, files = await _files(request)
-        job = await on_disk.run(None, deps.jobs.submit, who.subject, manifest, files)
+        with room.held(_length(request)):
+            manifest, files = await _files(request)
+            job = await on_disk.run(None, deps.jobs.submit, who.subject, manifest, files)
         deps.jobs.wake()
         response.headers["Location"] = f"/v1/replays/{job.id}"
         return job
@@ -142,13 +145,18 @@ _BODY: Final[dict[str, Any]] = {
 }
 
 
-async def _files(request: Request) -> tuple[str, dict[str, bytes]]:
-    """The manifest's name and every file's bytes, by name. Raises BadInput, TooLarge."""
+def _length(request: Request) -> int:
+    """What it says of itself. Raises BadInput, TooLarge."""
     length = request.headers.get("content-length", "")
     if not length.isdigit():
         raise BadInput("a submission states its length")
     if int(length) > MAX_BYTES:
         raise TooLarge(f"a submission is at most {MAX_BYTES} bytes")
+    return int(length)
+
+
+async def _files(request: Request) -> tuple[str, dict[str, bytes]]:
+    """The manifest's name and every file's bytes, by name. Raises BadInput."""
     async with request.form(max_files=MAX_FILES + 1, max_fields=8) as form:
         manifest, uploads = form.get("manifest"), form.getlist("files")
         if not isinstance(manifest, UploadFile):

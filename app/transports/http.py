@@ -65,7 +65,7 @@ class UtteranceOut(BaseModel):
     stages_ms: dict[str, float]
 
 
-def router(gateway: Gateway) -> APIRouter:
+def router(gateway: Gateway, uploads: Uploads) -> APIRouter:
     """The routes. A caller's token sees the caller's own payees; a QA token brings its own."""
     routes = APIRouter(
         prefix="/v1",
@@ -73,7 +73,6 @@ def router(gateway: Gateway) -> APIRouter:
         dependencies=[*CREDENTIALS],
         responses=documented(*IDENTITY, BadInput, NotFound, UnsupportedLocale, MalformedAudio, BankUnavailable, Busy),
     )
-    uploads = Uploads(gateway.settings.max_upload_bytes, gateway.decoders)
     _add_text(routes, gateway, uploads)
     _add_utterances(routes, gateway, uploads)
     return routes
@@ -83,7 +82,7 @@ def _add_text(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> None:
     @routes.post("/text", responses=documented(TooLarge), openapi_extra=body_of(TextIn))
     async def text(request: Request) -> TextOut:
         """Understand a text."""
-        async with asked(gateway, uploads, request, MAX_TEXT_BYTES) as (principal, body):
+        async with asked(gateway, uploads, request, MAX_TEXT_BYTES, brings=True) as (principal, body):
             given = parsed(TextIn, body).model_copy(update={"payees_file": None})
             path = await _path(gateway, principal, given)
             return await run_in_threadpool(path.take, given)
@@ -122,11 +121,14 @@ def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> No
 
 @asynccontextmanager
 async def asked(
-    gateway: Gateway, uploads: Uploads, request: Request, most: int | None = None
+    gateway: Gateway, uploads: Uploads, request: Request, most: int | None = None, *, brings: bool = False
 ) -> AsyncIterator[tuple[Principal, bytes]]:
-    """Who asks, and what they sent: of a stranger, and past a customer's share, nothing is read."""
+    """Who asks, and what they sent: of a stranger, and past a customer's share, nothing is read.
+
+    QA `brings` payees, and as many of them as there is room for.
+    """
     early = await gateway.authenticator.before_body(request)
-    most = None if early and Scope.QA in early.scopes else most
+    most = None if brings and early and Scope.QA in early.scopes else most
     async with _share(gateway, early), uploads.body(request, most) as body, contextlib.AsyncExitStack() as stack:
         with within(_ADMITTED_S):
             principal = early or await gateway.authenticator.principal(request, body)

@@ -1,7 +1,7 @@
 """Bodies as they arrive: who sends one is known before it is read, and all that are half read fit into a bound."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
@@ -24,12 +24,38 @@ AT_ONCE = 8
 RETRY_AFTER_S = 2.0
 
 
+class Room:
+    """So many bytes that bodies may take together. One event loop uses it."""
+
+    def __init__(self, size: int) -> None:
+        self._free = size
+
+    def take(self, size: int) -> None:
+        """Hold some. Raises Busy."""
+        if size > self._free:
+            raise Busy("too much is being sent", retry_after_s=RETRY_AFTER_S)
+        self._free -= size
+
+    def give(self, size: int) -> None:
+        """Hold them no more."""
+        self._free += size
+
+    @contextmanager
+    def held(self, size: int) -> Iterator[None]:
+        """Hold some for the duration of a block. Raises Busy."""
+        self.take(size)
+        try:
+            yield
+        finally:
+            self.give(size)
+
+
 class Uploads:
-    """Reads bodies of at most `limit` bytes, and decodes recordings. One event loop uses it."""
+    """Reads a gateway's bodies, of at most `limit` bytes each, and decodes recordings. One event loop uses it."""
 
     def __init__(self, limit: int, decoders: DecoderPool) -> None:
         self._limit = limit
-        self._free = AT_ONCE * limit
+        self._room = Room(AT_ONCE * limit)
         self._decoders = decoders
 
     @asynccontextmanager
@@ -43,13 +69,11 @@ class Uploads:
                 body += chunk
                 if len(body) > most:
                     raise TooLarge(f"at most {most} bytes are taken")
-                if len(chunk) > self._free:
-                    raise Busy("too much is being sent", retry_after_s=RETRY_AFTER_S)
-                self._free -= len(chunk)
+                self._room.take(len(chunk))
                 held += len(chunk)
             yield bytes(body)
         finally:
-            self._free += held
+            self._room.give(held)
 
     async def decode(self, body: bytes, content_type: str, rate: int) -> Samples:
         """The sound of a body. Raises UnsupportedAudio, MalformedAudio, TooLarge, Busy."""

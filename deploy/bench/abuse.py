@@ -33,6 +33,8 @@ REQUEST_PAUSE_S: Final = 0.55
 """Between an answer and the next request: more a minute than are allowed would be refused to honest ones, too."""
 REST_S: Final = 1.0
 """Between an attack and the next measurement."""
+UNDER_WAY_S: Final = 1.0
+"""Of an attack, before the honest ones come: what it takes then is taken from them."""
 SETTLE_S: Final = 45.0
 """What deadlines may take to bring everything back."""
 RSS_RATIO: Final = 1.1
@@ -147,9 +149,10 @@ async def _attacked(base: str, name: str, seconds: float) -> AsyncIterator[None]
     token = await demo_token(base, "alex-morgan")
     spawning = multiprocessing.get_context("spawn")
     ready = spawning.Event()
-    attacker = spawning.Process(target=run, args=(name, Target(base, token, 0.0), seconds + 0.5, ready))
+    attacker = spawning.Process(target=run, args=(name, Target(base, token, 0.0), seconds + UNDER_WAY_S + 0.5, ready))
     attacker.start()
     await asyncio.to_thread(ready.wait, 60)
+    await asyncio.sleep(UNDER_WAY_S)
     try:
         yield
     finally:

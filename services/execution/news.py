@@ -1,7 +1,6 @@
 """What a customer is owed a word on: looked for as long as the call lasts, and told until it was heard."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Sequence
 from typing import Final
@@ -80,8 +79,9 @@ class News:
         """The call is over."""
         if self._watching is not None:
             self._watching.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._watching
+            await asyncio.wait({self._watching})
+            if not self._watching.cancelled() and (fault := self._watching.exception()) is not None:
+                log.error("what became of a transfer was not followed to its end: %s", type(fault).__name__)
 
     async def _watch(self) -> None:
         while self._open:

@@ -32,6 +32,9 @@ LIFE: Final = timedelta(seconds=60)
 KEPT: Final = timedelta(hours=1)
 """and so long after its announcement its outcome can be asked for, at the most."""
 MAX_EXPECTED: Final = 10_000
+"""Announced calls that may still come."""
+MAX_ENDED: Final = 50_000
+"""Outcomes, strangers' too; past it the oldest is forgotten first."""
 _c = expected_calls.c
 
 
@@ -45,11 +48,12 @@ class ExpectedCalls:
     async def announce(self, customer: CustomerId) -> str:
         """The id that the customer's call is to bring: a UUID. Raises Busy, StoreUnavailable."""
         identity = str(uuid.UUID(bytes=secrets.token_bytes(16)))
-        row = {"digest": _digest(identity), "customer_id": customer, "at": micros(self._clock.now())}
+        now = self._clock.now()
+        row = {"digest": _digest(identity), "customer_id": customer, "at": micros(now)}
 
         def announcing(connection: sa.Connection) -> None:
             self._forget(connection)
-            if connection.execute(sa.select(sa.func.count()).select_from(expected_calls)).scalar_one() >= MAX_EXPECTED:
+            if _count(connection, _c.customer_id.is_not(None) & (_c.at >= micros(now - LIFE))) >= MAX_EXPECTED:
                 raise Busy("too many calls were announced", retry_after_s=LIFE.total_seconds())
             connection.execute(sa.insert(expected_calls), row)
 
@@ -76,6 +80,9 @@ class ExpectedCalls:
         def ending(connection: sa.Connection) -> None:
             self._forget(connection)
             connection.execute(sa.delete(expected_calls).where(_c.digest == row["digest"]))
+            if _count(connection, over := _c.outcome.is_not(None)) >= MAX_ENDED:
+                oldest = sa.select(_c.digest).where(over).order_by(_c.at).limit(1).scalar_subquery()
+                connection.execute(sa.delete(expected_calls).where(_c.digest == oldest))
             connection.execute(sa.insert(expected_calls), row)
 
         await self._store.transact("expected.ended", ending)
@@ -93,6 +100,10 @@ class ExpectedCalls:
         now = self._clock.now()
         over = (_c.at < micros(now - KEPT)) | (_c.at > micros(now + CLOCKS_APART))
         connection.execute(sa.delete(expected_calls).where(over))
+
+
+def _count(connection: sa.Connection, which: sa.ColumnElement[bool]) -> int:
+    return connection.execute(sa.select(sa.func.count()).select_from(expected_calls).where(which)).scalar_one()
 
 
 def _digest(identity: str) -> str:

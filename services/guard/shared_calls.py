@@ -16,7 +16,7 @@ from schemas.errors import RateLimited, StoreUnavailable
 from schemas.ids import CallId, CustomerId
 from services.guard.shared_rates import Kind, SharedRates
 from services.ports import Clock
-from services.store import Store, alone, metadata, micros
+from services.store import Store, alone, changed, insert_new, metadata, micros
 from services.timing import finish
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ class SharedCalls:
         self._clock = clock
         self._most = most
         self._rates = rates
-        self._mine: set[CallId] = set()
+        self._mine: dict[CallId, CustomerId] = {}
 
     @asynccontextmanager
     async def call(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:
@@ -51,19 +51,25 @@ class SharedCalls:
             yield
             return
         await self._enter(customer, call)
-        self._mine.add(call)
+        self._mine[call] = customer
         try:
             yield
         finally:
-            self._mine.discard(call)
+            del self._mine[call]
             await finish(self._leave(call))
 
     async def renew(self) -> None:
         """Say that this gateway's calls are still there. Raises StoreUnavailable."""
-        if self._mine:
-            until = micros(self._clock.now() + LEASE)
-            renewed = sa.update(calls).where(_c.call_id.in_(sorted(self._mine))).values(until=until)
-            await self._store.execute("calls.renew", renewed)
+        mine, until = dict(self._mine), micros(self._clock.now() + LEASE)
+        renewed = sa.update(calls).where(_c.call_id.in_(sorted(mine))).values(until=until)
+
+        def renewing(connection: sa.Connection) -> None:
+            if changed(connection.execute(renewed)) < len(mine):  # no database answered for longer than a lease
+                for call in mine.keys() & self._mine.keys():
+                    insert_new(connection, calls, {"call_id": call, "customer_id": mine[call], "until": until})
+
+        if mine:
+            await self._store.transact("calls.renew", renewing)
 
     async def _enter(self, customer: CustomerId, call: CallId) -> None:
         now = self._clock.now()

@@ -6,7 +6,7 @@ import pytest
 
 from schemas.errors import RateLimited
 from schemas.ids import CallId, CustomerId
-from services.guard.shared_calls import SharedCalls
+from services.guard.shared_calls import LEASE, SharedCalls
 from services.guard.shared_rates import SharedRates
 from services.guard.shares import Allowance
 from services.store import Store
@@ -90,3 +90,15 @@ async def test_calls_of_a_gateway_that_died_do_not_count_for_an_hour(
         clock.advance(timedelta(seconds=10).total_seconds())
         with pytest.raises(RateLimited):
             await died._enter(KIM, CallId("four"))
+
+
+async def test_calls_count_again_once_a_database_that_was_away_for_longer_than_a_lease_answers(
+    store: Store, rates: SharedRates, clock: ManualClock
+) -> None:
+    here, other = (SharedCalls(store, clock, 2, rates) for _ in range(2))
+    async with here.call(KIM, CallId("one")):
+        clock.advance(LEASE.total_seconds() + 1)
+        async with other.call(KIM, CallId("two")):
+            await here.renew()
+            with pytest.raises(RateLimited):
+                await other._enter(KIM, CallId("three"))

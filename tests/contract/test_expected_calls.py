@@ -76,9 +76,28 @@ async def test_its_outcome_is_told_once_it_is_over(store: Store, calls: Expected
     assert len(await rows(store, sa.select(expected_calls.expected_calls))) == 1
 
 
-async def test_there_is_a_bound(calls: ExpectedCalls, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_there_is_a_bound_of_those_that_may_still_come(
+    calls: ExpectedCalls, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(expected_calls, "MAX_EXPECTED", 3)
+    for number in range(5):
+        await calls.take(await calls.announce(CustomerId(str(number))), "")
+        await calls.ended(f"a stranger's {number}", "end")
     for number in range(3):
         await calls.announce(CustomerId(str(number)))
     with pytest.raises(Busy):
         await calls.announce(ANN)
+    clock.advance(LIFE.total_seconds() + 1)
+    await calls.announce(ANN)
+
+
+async def test_there_is_one_of_outcomes_and_the_oldest_goes(
+    calls: ExpectedCalls, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expected_calls, "MAX_ENDED", 3)
+    for number in range(4):
+        clock.advance(1)
+        await calls.ended(str(number), "end")
+    assert [await calls.outcome(str(number)) for number in (1, 2, 3)] == ["end"] * 3
+    with pytest.raises(NotFound):
+        await calls.outcome("0")

@@ -133,6 +133,20 @@ async def test_odd_file_names_are_refused(client: httpx.AsyncClient, jobs: Repla
     assert jobs.all() == []
 
 
+async def test_submissions_at_once_have_a_bound(client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_: Request) -> object:
+        await asyncio.sleep(60)
+        return None
+
+    monkeypatch.setattr("app.qa.replays._files", never)
+    large = {"content-length": str(100 * 1024 * 1024)}
+    coming = asyncio.create_task(client.post("/v1/replays", headers=large))
+    await asyncio.sleep(0.1)
+    assert (await client.post("/v1/replays", headers=large)).status_code == 503
+    coming.cancel()
+    await asyncio.gather(coming, return_exceptions=True)
+
+
 async def test_no_manifest(client: httpx.AsyncClient) -> None:
     assert (await client.post("/v1/replays", data={"manifest": "words"})).status_code == 400
 

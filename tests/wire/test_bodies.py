@@ -1,6 +1,7 @@
 """Nothing of what a stranger sends is read, and nothing of what is past a customer's share."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -86,7 +87,7 @@ async def _sent(client: Raw, path: str, headers: str, body: bytes) -> bytes:
     return (await client.head()).split()[1]
 
 
-async def test_a_customer_has_four_bodies_on_their_way_at_most(running: Served) -> None:
+async def test_a_customers_bodies_on_their_way_have_a_bound(running: Served) -> None:
     from services.guard.shares import AT_ONCE
 
     head = (
@@ -112,6 +113,22 @@ async def test_a_text_is_refused_as_soon_as_it_is_longer_than_any_may_be(running
         for _ in range(http.MAX_TEXT_BYTES // SIZE + 2):
             await client.send(b"%x\r\n" % SIZE + bytes(SIZE) + b"\r\n")
         assert (await client.head()).split()[1] == b"413"
+
+
+async def test_all_bodies_share_one_bound_and_qa_has_no_other_of_a_clients_secret(tmp_path: Path) -> None:
+    heard = FakeRecognizer(lambda _: "")
+    async with served(tmp_path, heard, max_upload_bytes=40_000) as running, contextlib.AsyncExitStack() as crowd:
+        qa, size = bearer(running, "qa", "qa"), 39_000
+        for _ in range(8):
+            sender = await crowd.enter_async_context(raw(running.port))
+            head = f"POST /v1/text HTTP/1.1\r\nHost: x\r\nContent-Length: {size}\r\n{qa}\r\n"
+            await sender.send(head.encode() + b" " * (size - 1))
+        await asyncio.sleep(0.3)
+        async with raw(running.port) as client:
+            assert await _sent(client, "/v1/realtime/client_secrets", qa, b" " * 20_000) == b"503"
+    async with served(tmp_path, heard) as running, raw(running.port) as client:
+        qa = bearer(running, "qa", "qa")
+        assert await told_without_a_body(client, "POST", "/v1/realtime/client_secrets", qa) == b"413"
 
 
 @pytest.mark.parametrize(

@@ -166,6 +166,7 @@ async def test_speech_as_fast_as_it_can_be_sent_is_all_heard() -> None:
 
 
 async def test_pongs_that_nobody_reads_do_not_pile_up() -> None:
+    doorman._LOBBIES.clear()
     async with echo() as port, raw(port) as deaf:
         await deaf.shake()
         ping = (frame(9, bytes(125)) * 30 + frame(1, b"")) * 100
@@ -207,6 +208,18 @@ async def test_a_head_that_does_not_come_ends_the_connection(sent: bytes, monkey
         await slow.over(within_s=3)
         dripping.cancel()
         await asyncio.gather(dripping, return_exceptions=True)
+
+
+async def test_a_heads_time_is_counted_from_the_answer_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doorman, "HEAD_S", 0.5)
+    monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.05)
+    async with echo() as port, raw(port) as client:
+        for _ in range(8):
+            await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n")
+            await asyncio.sleep(0.2)
+            await client.send(b"\r\n")
+            assert (await client.head()).split()[1] == b"200"
+            await client.reader.readexactly(len(b"hello"))
 
 
 async def test_a_body_that_drips_is_answered_408(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,6 +277,25 @@ async def test_strangers_that_dawdle_make_room_for_those_who_come(monkeypatch: p
             assert await honest_one.frame() == (1, b"hello")
         lobbies = list(doorman._LOBBIES.values())
         assert sum(len(lobby._guests) for lobby in lobbies) <= 21
+
+
+async def test_lines_that_are_in_use_make_room_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a balancer, which were there before whoever says nothing."""
+    monkeypatch.setattr("app.gate.lobby.STRANGERS", 20)
+    known = b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\n\r\n"
+    async with echo() as port, contextlib.AsyncExitStack() as crowd:
+        kept = [await crowd.enter_async_context(raw(port)) for _ in range(20)]
+        for number in (*range(20), *range(10)):
+            await kept[number].send(known)
+            assert (await kept[number].head()).split()[1] == b"200"
+            await kept[number].reader.readexactly(len(b"hello"))
+        for _ in range(40):
+            await (await crowd.enter_async_context(raw(port))).send(b"GET / HT")
+        async with raw(port) as honest_one:
+            assert (await honest_one.shake()).split()[1] == b"101"
+        await kept[9].send(known)
+        assert (await kept[9].head()).split()[1] == b"200"
+        await kept[10].over(within_s=3)
 
 
 async def test_a_handshake_that_hangs_behind_the_door_ends(monkeypatch: pytest.MonkeyPatch) -> None:

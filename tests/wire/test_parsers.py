@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from app.auth.dependencies import HEADERS, SIGNATURE, bearer, signed_request
 from app.auth.signature import RequestVerifier, sign
-from app.auth.tokens import verify_token
 from app.transports.events.decode import to_input
 from deploy.bench._abuse.bombs import (
     OPUS_120_MS,
@@ -33,7 +32,7 @@ from services.audio.containers import bare, links
 from services.audio.decoder_pool import DecoderPool
 from services.audio.files import read_raw
 from tests.harness.echo import echo, raw
-from tests.harness.tokens import KEYS, NOW, RULES, token
+from tests.harness.tokens import KEYS, NOW, RULES, token, verify_token
 
 MANY = settings(max_examples=300, deadline=2_000, suppress_health_check=[HealthCheck.too_slow])
 SEEDS = (

@@ -97,9 +97,11 @@ class _Line:
         deps, config = self._deps, self._dialect.config
         try:
             await self._socket.accept(subprotocol)
-        except (WebSocketDisconnect, RuntimeError, OSError):  # gone before it was answered
+        except BaseException as gone:  # before it was answered; or we are
             await finish(handler.close())
-            return
+            if isinstance(gone, WebSocketDisconnect | RuntimeError | OSError):
+                return
+            raise
         ports = CallPorts(handler, deps.recognizer, deps.vad, deps.clock, deps.synthesizer)
         call = LiveCall(ports, self._outbound, config, seconds=deps.max_call_seconds)
         reason = await self._converse(call)

@@ -87,10 +87,9 @@ def router(door: RealtimeDoor) -> APIRouter:
     return routes
 
 
-def secrets_router(gateway: Gateway, secrets: ClientSecrets, *, speaks: bool) -> APIRouter:
+def secrets_router(gateway: Gateway, uploads: Uploads, secrets: ClientSecrets, *, speaks: bool) -> APIRouter:
     """The route of the client secrets."""
     routes = APIRouter(prefix="/v1/realtime", tags=["realtime"], dependencies=[*CREDENTIALS])
-    uploads = Uploads(gateway.settings.max_upload_bytes, gateway.decoders)
 
     @routes.post(
         "/client_secrets", responses=documented(*IDENTITY, BadInput, TooLarge), openapi_extra=body_of(ClientSecretIn)

@@ -1,12 +1,13 @@
 """What a telephone call needs from outside: the line's socket, and what the composition root provides."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from app.transports.live.deps import CallDeps
 from app.transports.telephone.line import WebRequest, Wire
+from app.transports.telephone.unproven import Unproven
 from schemas.errors import TellerlineError
 from schemas.ids import CallId, CustomerId, Locale
 from services.ports import TurnHandler
@@ -58,5 +59,6 @@ class PhoneDeps:
     stranger: Callable[[CallId, Locale], Awaitable[TurnHandler]]
     web: Callable[[WebRequest], Awaitable[None]]
     ended: Callable[[str, Ending], Awaitable[None]] = _nobody_asks
+    unproven: Unproven = field(default_factory=Unproven)
     inband_keys: bool = False
     transfer_keys: str = ""

@@ -55,14 +55,13 @@ async def serve(
 ) -> None:
     """One call, whose replies are spoken by us where it is `voiced`.
 
-    Where the connection has not `proven` to be the bridge's, only a statement opens a call on it.
+    Where the connection has not `proven` to be the bridge's, only a statement opens a call on it, and takes a place.
     """
     try:
-        with deps.calls.admission.enter():
-            if voiced and deps.calls.synthesizer is None:
-                raise SpeechUnavailable("a telephone needs a voice: see TELLERLINE_SPEECH")
-            await connection.open()
-            await _PhoneCall(connection, transport, deps, proven=proven).serve()
+        deps.calls.admission.check()
+        if voiced and deps.calls.synthesizer is None:
+            raise SpeechUnavailable("a telephone needs a voice: see TELLERLINE_SPEECH")
+        await _PhoneCall(connection, transport, deps, proven=proven).serve()
     except Hung:
         await connection.close(None)
     except TellerlineError as refused:
@@ -89,15 +88,23 @@ class _PhoneCall:
         self._strays = Strays(deps.calls.metrics)
 
     async def serve(self) -> None:
-        """From the first message to the last."""
-        self._opened = await self._begin()
-        if not self._opened.playing.taken:
-            log.warning("a call takes no sound: what is said in it is heard by nobody")
-        named = known(self._opened.locale)
-        async with contextlib.AsyncExitStack() as held:
+        """From the handshake to the last message."""
+        admission = self._deps.calls.admission
+        async with contextlib.AsyncExitStack() as held, contextlib.AsyncExitStack() as unproven:
+            if self._proven:
+                held.enter_context(admission.enter())
+            else:
+                await unproven.enter_async_context(self._deps.unproven.line())
+            await self._connection.open()
+            self._opened = await self._begin()
             with within(ANSWER_S):
                 customer = await self._customer(self._opened)
-                handler = await self._handler(held, customer, named)
+                await unproven.aclose()
+                if not self._proven:
+                    held.enter_context(admission.enter())
+                handler = await self._handler(held, customer, known(self._opened.locale))
+            if not self._opened.playing.taken:
+                log.warning("a call takes no sound: what is said in it is heard by nobody")
             speaks = self._opened.playing.say is None
             config = CallConfig(handler.locale, self._opened.form, speaks=speaks)
             await self._converse(self._live(handler, config), Admitted(customer or NOBODY))

@@ -43,10 +43,10 @@ class Target:
         place = urlsplit(self.base)
         return await asyncio.open_connection(place.hostname, place.port)
 
-    def handshake(self, headers: str = "") -> bytes:
+    def handshake(self, headers: str = "", path: str = "/v1/calls") -> bytes:
         """The head that asks for a call."""
         return (
-            "GET /v1/calls HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
             f"Authorization: Bearer {self.token}\r\n{headers}\r\n"
         ).encode()
@@ -172,6 +172,16 @@ async def half_open(target: Target) -> None:
         writer.transport.abort()
 
 
+async def _silent_telephone(target: Target) -> None:
+    """A bridge that needs no voice of ours, proves nothing, and never says whose call it is."""
+    reader, writer = await target.connect()
+    with contextlib.closing(writer):
+        writer.write(target.handshake(path="/v1/ivr/jambonz?audio=text"))
+        async with asyncio.timeout(max(0.0, target.until - time.monotonic())):
+            await _read_all(reader)
+            await asyncio.sleep(1)
+
+
 async def _long_token(target: Target) -> None:
     reader, writer = await target.connect()
     with contextlib.closing(writer):
@@ -237,6 +247,7 @@ ATTACKS: Final[dict[str, Callable[[], Attack]]] = {
     "deep json": lambda: floods(frame(1, b"[" * 60_000)),
     "speech faster than time": lambda: floods(frame(2, bytes(60_000)) * 4),
     "half-open peers": lambda: half_open,
+    "silent telephones": lambda: lambda target: _again(target, _silent_telephone, 2 * HALF_OPEN),
     "connects and drops": lambda: connects_and_drops,
     "tokens of 64 kB": lambda: lambda target: _again(target, _long_token, 20),
     "forged tokens": lambda: lambda target: _again(target, _bad_token, 20),

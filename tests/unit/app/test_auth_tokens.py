@@ -15,10 +15,10 @@ from app.auth import jwks
 from app.auth.demo import LIFE_S, DemoIssuer
 from app.auth.jwks import AGAIN_S, FRESH_S, PATIENCE_S, STALE_S, FixedKeys, TokenVerifier, public_keys
 from app.auth.principal import Principal, Scope
-from app.auth.tokens import MAX_TOKEN, SignedToken, UnknownKey, signed_token, verify_token
+from app.auth.tokens import MAX_TOKEN, SignedToken, UnknownKey, signed_token
 from schemas.errors import DependencyFailed, MissingScope, TellerlineError, Unauthenticated
 from services.timing.clock import ManualClock
-from tests.harness.tokens import AT, KEY, KEYS, NOW, RULES, token
+from tests.harness.tokens import AT, KEY, KEYS, NOW, RULES, token, verify_token
 
 
 def test_a_good_token_names_its_customer() -> None:

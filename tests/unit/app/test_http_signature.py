@@ -48,8 +48,14 @@ def test_it_holds_for_a_while(later: float, changes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [{"keyid": "another"}, {"alg": "hmac-sha512"}, {"nonce": "short"}, {"created": 0, "expires": 0}],
-    ids=lambda it: next(iter(it)),
+    [
+        {"keyid": "another"},
+        {"alg": "hmac-sha512"},
+        {"nonce": "short"},
+        {"created": 0, "expires": 0},
+        *({"created": word, "expires": "inf"} for word in ("nan", "inf", "abc", "-1e3", "2000000000")),
+    ],
+    ids=str,
 )
 def test_signed_otherwise_is_refused(changes: dict[str, Any]) -> None:
     good = signed(HOST, SESSION)

@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.auth.tokens import verify_token
 from schemas.errors import Unauthenticated
-from tests.harness.tokens import AT, KEYS, NOW, RULES, token
+from tests.harness.tokens import AT, KEYS, NOW, RULES, token, verify_token
 
 TAKEN: tuple[dict[str, Any], ...] = (
     {},

@@ -1,14 +1,16 @@
 """Every telephone protocol on a real socket, in front of the whole application: a recorded caller's transfer is booked,
 and a read-back that was cut short is not agreed to."""
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
+from websockets.asyncio.client import ClientConnection, connect
 
-from app.transports.telephone import web
-from schemas.errors import RateLimited
+from app.transports.telephone import unproven, web
+from schemas.errors import CallIdle, RateLimited
 from services.guard.shared_calls import SharedCalls
 from tests.fakes.recognizer import FakeRecognizer, orders
 from tests.fakes.synthesizer import FakeSynthesizer
@@ -113,3 +115,28 @@ async def test_a_customers_calls_at_other_gateways_count(
         await phone.until(lambda: phone.over is not None)
     assert asked == [CUSTOMER]
     assert not phone.packets
+
+
+@pytest.mark.parametrize("door", ["telnyx", "plivo", "jambonz", "asterisk"])
+async def test_lines_that_prove_nothing_take_no_place(
+    quick_folder: Path, door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unproven, "MOST", 4)
+    voice, audiosocket, address = FakeSynthesizer(10), free_port(), f"ws://127.0.0.1:%d/v1/ivr/{door}"
+    async with (
+        served(quick_folder, orders(), voice=voice, max_calls=1, **settings(audiosocket)) as running,
+        AsyncExitStack() as doors,
+    ):
+        silent = [await doors.enter_async_context(connect(address % running.port)) for _ in range(8)]
+        for made_room in silent[:4]:
+            assert await _closed(made_room, 2.0) == CallIdle.ws_close
+        async with LINES["telnyx"](Place(running.port, audiosocket), CUSTOMER) as bridge, calling(bridge) as phone:
+            await phone.until(lambda: bool(phone.packets))
+        for impatient in silent[4:]:
+            assert await _closed(impatient, unproven.PATIENCE_S + 2.0) == CallIdle.ws_close
+
+
+async def _closed(silent: ClientConnection, within_s: float) -> int | None:
+    async with asyncio.timeout(within_s):
+        await silent.wait_closed()
+    return silent.close_code

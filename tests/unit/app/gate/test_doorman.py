@@ -9,8 +9,8 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.config import Config
 from uvicorn.server import ServerState
 
-from app.gate.doorman import BODY_BYTE_S, LONG_S, ConnectionGate
-from app.gate.lobby import PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
+from app.gate.doorman import BODY_BYTE_S, LONG_S, REFUSAL_S, ConnectionGate
+from app.gate.lobby import NEWCOMERS_BURST_S, NEWCOMERS_S, PARSING_BURST_S, PAUSE_S, SURPLUS_S, Turns
 
 
 class Ticking:
@@ -77,6 +77,21 @@ def test_a_lobby_past_its_allowance_waits_without_turning_round(monkeypatch: pyt
     assert loop.calls < 1.2 * turns + 3.0 / PAUSE_S, "it spins"
 
 
+def test_those_who_come_and_go_while_nobody_may_leave_one_round_behind_them() -> None:
+    loop = Ticking()
+    lobby = Turns(loop, SURPLUS_S)  # type: ignore[arg-type]
+    lobby.charge(PARSING_BURST_S + SURPLUS_S)
+    for _ in range(200):
+        reader = Reader(lobby, lambda: None)
+        lobby.queue(reader)  # type: ignore[arg-type]
+        loop.run(0.001)
+        lobby.leave(reader)  # type: ignore[arg-type]
+    assert loop.calls < 10
+    lobby.queue(reader)  # type: ignore[arg-type]
+    loop.run(1.1)
+    assert reader.turns > 0
+
+
 def test_a_door_past_its_allowance_waits_without_being_asked() -> None:
     loop = Ticking()
     door = ConnectionGate(Config(lambda: None, log_config=None), ServerState(), {}, _loop=loop)  # type: ignore[arg-type]
@@ -124,6 +139,18 @@ async def test_who_is_refused_again_and_again_waits_behind_those_who_are_answere
     assert sum(door.inner.answered for door in stubborn) == before, "nobody of them goes before the allowance is back"  # type: ignore[attr-defined]
     await asyncio.sleep(0.3)
     assert sum(door.inner.answered for door in stubborn) > before, "they wait, they are not dropped"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("status", [200, 401])
+async def test_newcomers_at_once_are_read_as_their_refusals_are_paid(status: int) -> None:
+    loop, state = asyncio.get_running_loop(), ServerState()
+    doors = [opened(loop, state, status) for _ in range(200)]
+    for door in doors:
+        door.data_received(REQUEST)
+    await asyncio.sleep(0.1)
+    told = sum(door.inner.answered for door in doors)  # type: ignore[attr-defined]
+    paid = (NEWCOMERS_BURST_S + 0.2 * NEWCOMERS_S) / REFUSAL_S
+    assert told <= paid if status == 401 else told == 200, "who is answered well pays nothing"
 
 
 async def test_bodies_have_an_allowance_together() -> None:
