@@ -45,6 +45,7 @@ from services.banking.outbox import Outbox
 from services.banking.promises import Promises
 from services.banking.reconcile import Reconciler
 from services.banking.stepup import CodeSender
+from services.disk import on_disk
 from services.execution import Banking
 from services.guard.admission import Admission
 from services.guard.expected_calls import ExpectedCalls
@@ -59,7 +60,7 @@ from services.record.chain import told_time
 from services.record.spool import broken, left_behind, own
 from services.speech.engine import SpeechEngine
 from services.store import Store
-from services.timing import Steadiness, SystemClock, on_disk
+from services.timing import Steadiness, SystemClock
 
 log = logging.getLogger(__name__)
 

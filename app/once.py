@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from services.timing import OWNERS, beside
+from services.disk import OWNERS, beside
 
 
 def made_once(path: Path, make: Callable[[], bytes]) -> bytes:

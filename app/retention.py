@@ -18,10 +18,10 @@ from app.recordings.files import GONE, HEAD_FILE, RecordingHead, remove
 from schemas.audit import AuditRecord
 from schemas.errors import NotFound, TellerlineError
 from schemas.ids import CustomerId
+from services.disk import on_disk
 from services.ports import Clock
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import AuditKeys
-from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 

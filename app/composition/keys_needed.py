@@ -13,10 +13,10 @@ from services.banking.proposals import binding
 from services.banking.seal import Sealer
 from services.banking.tables import transfers
 from services.banking.transfers import UNSETTLED
+from services.disk import on_disk
 from services.record.audit import ChainedAudit
 from services.record.audit_keys import ID_BYTES, SEED_BYTES, AuditKeys
 from services.store import Store
-from services.timing import on_disk
 
 PAGE: Final = 10_000
 """Transfers that are read at a time."""

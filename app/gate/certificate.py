@@ -9,7 +9,7 @@ from ssl import SSLContext
 from typing import Final
 
 from app.settings.files import pair
-from services.timing import on_disk
+from services.disk import on_disk
 
 log = logging.getLogger(__name__)
 

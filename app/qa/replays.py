@@ -19,7 +19,8 @@ from app.qa.replay.jobs import MAX_FILES, Job, JobState, ReplayJobs
 from app.qa.replay.records.journal import DECISIONS, REPORT, SCORES, TIMINGS
 from app.transports.uploads import Room
 from schemas.errors import BadInput, Busy, NotFound, StoreUnavailable, TooLarge, WrongState
-from services.timing import ANSWER_S, on_disk
+from services.disk import on_disk
+from services.timing import ANSWER_S
 
 MAX_BYTES: Final = 128 * 1024 * 1024
 """Of one submission, recordings and all; and of those that come in at the same time."""

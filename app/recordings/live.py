@@ -16,10 +16,10 @@ from schemas.ids import CallId, CustomerId, Locale
 from schemas.interpretation import Interpretation
 from schemas.transcript import Decode, Onward, Transcript, Wordings
 from schemas.turn import ReplyEvent, ReplyId
+from services.disk import on_disk
 from services.ports import Amendable, Clock, Recognizer, TurnHandler
 from services.record.audit_keys import AuditKeys
 from services.session import Caller
-from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 

@@ -19,9 +19,9 @@ from schemas.ids import Locale, ProposalId
 from schemas.span import SpanKind
 from schemas.transcript import Source, Transcript
 from schemas.turn import Decided, Normalized, ReplyEvent, ReplyId
+from services.disk import DISK_S, on_disk
 from services.ports import Clock
 from services.record.audit_keys import AuditKeys
-from services.timing import DISK_S, on_disk
 
 log = logging.getLogger(__name__)
 

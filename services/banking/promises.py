@@ -15,10 +15,10 @@ import orjson
 from schemas.errors import StoreUnavailable
 from schemas.ids import CallId, CustomerId, ProposalId
 from services.banking import transfers
+from services.disk import on_disk
 from services.ports import Clock
 from services.record import BROKEN, Spool, Spools
 from services.store import Store, instant, micros
-from services.timing import on_disk
 
 log = logging.getLogger(__name__)
 

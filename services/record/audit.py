@@ -19,12 +19,13 @@ from cryptography.exceptions import InvalidTag
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import AuditBroken, NotFound, StoreUnavailable
 from schemas.ids import CustomerId
+from services.disk import on_disk
 from services.guard import open_facts
 from services.record import tables as t
 from services.record.audit_keys import ID_BYTES, SEED_BYTES, AuditKeys
 from services.record.chain import ChainHead, chain_hash, lock_head, move_head
 from services.store import Store, insert_new, instant, micros
-from services.timing import finish, on_disk
+from services.timing import finish
 
 log = logging.getLogger(__name__)
 

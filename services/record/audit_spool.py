@@ -15,13 +15,14 @@ import sqlalchemy as sa
 from schemas.audit import AuditRecord
 from schemas.errors import StoreRefused, StoreUnavailable
 from schemas.ids import CallId, CustomerId
+from services.disk import on_disk
 from services.ports import Clock
 from services.record import tables as t
 from services.record.audit import ChainedAudit, Given
 from services.record.spool import BROKEN, Spool
 from services.record.spools import Spools
 from services.store import changed, insert_new, instant, micros
-from services.timing import finish, on_disk, within
+from services.timing import finish, within
 
 log = logging.getLogger(__name__)
 

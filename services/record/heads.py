@@ -10,8 +10,8 @@ from typing import Final
 import orjson
 
 from schemas.errors import AuditBroken
+from services.disk import locked, write_whole
 from services.record.chain import ChainHead
-from services.timing import locked, write_whole
 
 log = logging.getLogger("tellerline.audit.head")
 

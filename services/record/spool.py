@@ -27,9 +27,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from schemas.errors import ConfigInvalid, StoreRefused
+from services.disk import OWNERS, sync_folder, write_whole
 from services.record.audit_keys import ID_BYTES, key_id
 from services.record.frames import LENGTH, NONCE_BYTES, TAG_BYTES, framed, missing, sector_after, written_up_to
-from services.timing import OWNERS, sync_folder, write_whole
 
 log = logging.getLogger(__name__)
 

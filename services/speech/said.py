@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 
 from schemas.ids import Locale
+from services.disk import write_whole
 from services.speech.engine import Sound
-from services.timing import write_whole
 
 SAID: Final = "said.npz"
 """The file's name among the voices."""

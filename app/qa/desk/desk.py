@@ -25,8 +25,9 @@ from app.recordings.files import RecordedTurn
 from schemas.audit import AuditRecord, AuditValue
 from schemas.errors import MalformedMessage, NotFound, StoreUnavailable, WrongState
 from schemas.ids import CallId, CustomerId
+from services.disk import on_disk
 from services.ports import AuditLog, Clock
-from services.timing import ANSWER_S, on_disk
+from services.timing import ANSWER_S
 
 STAFF: Final = CustomerId("")
 """Whom records of staff are about: no customer."""

@@ -16,9 +16,9 @@ from app.qa.replay.playing.shadowed import ShadowedRecording, shadowed_calls
 from app.qa.replay.records.recorded import Recording, read_recording
 from app.recordings.files import RecordedTurn
 from schemas.errors import MalformedMessage, NotFound, TellerlineError
+from services.disk import locked
 from services.ports import Clock
 from services.record.audit_keys import AuditKeys
-from services.timing import locked
 
 _CALL: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LOCK: Final = ".reviewing"

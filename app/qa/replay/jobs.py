@@ -22,8 +22,8 @@ from app.qa.replay.labelling.vocabulary import label_faults
 from app.qa.replay.manifests import readers
 from app.qa.replay.records.journal import JOURNAL, REPORT
 from schemas.errors import BadInput, Busy, MalformedMessage, NotFound, TellerlineError, TooLarge, WrongState
+from services.disk import locked, on_disk, write_whole
 from services.ports import Clock
-from services.timing import locked, on_disk, write_whole
 
 log = logging.getLogger(__name__)
 

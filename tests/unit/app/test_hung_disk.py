@@ -21,10 +21,11 @@ from schemas.errors import StoreUnavailable
 from schemas.ids import CallId, CustomerId, Locale
 from schemas.transcript import Transcript
 from schemas.turn import ReplyId
+from services.disk import DISK_S, DiskThreads
 from services.observability import Metrics
 from services.record.audit_keys import AuditKeys
 from services.record.audit_spool import SpooledAudit
-from services.timing import DISK_S, DiskThreads, ManualClock
+from services.timing import ManualClock
 from tests.fakes.knowing_handler import fake_handler
 
 EN_US = Locale("en-US")

@@ -16,7 +16,7 @@ from app.qa.replay.provenance import file_hash
 from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
 from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound
-from services.timing import locked, write_whole
+from services.disk import locked, write_whole
 
 RUNS: Final = "runs.jsonl"
 BASELINES: Final = "baselines"
