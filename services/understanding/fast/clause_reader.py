@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Understood
-from services.understanding.fast.asides.reasons import ClauseSpan
+from services.understanding.fast.asides.reasons import VERBS, ClauseSpan
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clauses.clauses import (
     MAX_CLAUSES,
@@ -28,6 +28,7 @@ from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.hearing import Hearing
 
+_ORDERS: Final = (*VERBS, "pay")
 _MOST_WORDS: Final = 3
 """Words that join two clauses, at most."""
 _MOST_JOINED: Final = 7
@@ -59,7 +60,7 @@ class ClauseReader:
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
         stopped = any(vetoes_met(hearing, *left) - {"thing"} for left in clauses.unread)
-        whole = together(clauses, pending=pending, stopped=stopped)
+        whole = together(clauses, pending=pending, stopped=stopped, outright=_outright(hearing, begin))
         if whole is not None and whole.intent in MONEY_MOVING:
             lost = (
                 at
@@ -99,6 +100,17 @@ class ClauseReader:
         made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD_ALONE and told.slots.bill is not None)
         return made
+
+
+def _outright(hearing: Hearing, begin: int) -> bool:
+    """Whether the words from a unit on begin with an order, and do not tell what the caller has to do."""
+    grammar, reading = hearing.grammar, hearing.reading
+    at, size = bare(grammar.phrases.asides_unasked, reading, begin, len(reading.words))
+    if not grammar.spaced or at == size or grammar.phrases.tellings.begins(reading.words, at):
+        return False
+    lead, orders = grammar.symbols["lead"], grammar.named(_ORDERS)
+    at = max((e.end for e in reading.lattice.edges(at) if e.symbol == lead), default=at)
+    return at < size and any(e.symbol in orders for e in reading.lattice.edges(at))
 
 
 def _paying(hearing: Hearing, start: int, end: int) -> bool:

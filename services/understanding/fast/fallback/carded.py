@@ -11,6 +11,7 @@ from schemas.ids import BillId, CardId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.fast.asides.reasons import PARTS
 from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import bare
 from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
@@ -20,6 +21,7 @@ RULE: Final = RuleId("intents.carded@1")
 _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
 """What tells of a card that is to be locked, or unlocked."""
 _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
+_ASKS: Final = frozenset({"question"})
 _TELLING: Final = frozenset({"negation", "reported"})
 """Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
 SURE: Final = 0.8
@@ -39,8 +41,9 @@ def carded(hearing: Hearing) -> Understood | None:
         return None
     names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
     size, words = len(reading.words), reading.words
-    cues = reading.lattice.of(names)
-    if not cues:
+    begin = bare(grammar.phrases.asides_unasked, reading, 0, size)[0]
+    cues = [e for e in reading.lattice.of(names) if e.start > begin or not vetoes_met(hearing, e.start, e.end) & _ASKS]
+    if not cues:  # "has my new card arrived" tells of nobody who has it
         return None
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
