@@ -249,7 +249,8 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
         case None:
             return done(memory, Refuse(found.reply))
         case SlotName.AMOUNT:
-            task = replace(task, amounts=(), portion="")
+            foreign = task.amounts[0] if found.reply.id == "problem.currency" else None
+            task = replace(task, amounts=(), portion="", foreign=foreign)
         case SlotName.DATE:
             task = replace(task, on=None)
         case SlotName.TARGET:

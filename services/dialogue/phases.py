@@ -26,6 +26,7 @@ class Task:
 
     intent: Intent
     amounts: tuple[MoneyValue, ...] = ()
+    foreign: MoneyValue | None = None  # what was said in a currency that the account does not hold
     payee: PayeeId | None = None
     payee_candidates: tuple[PayeeId, ...] = ()
     payee_heard: str = ""
