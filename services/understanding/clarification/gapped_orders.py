@@ -1,11 +1,11 @@
-"""Transfers side by side, each with its day, that lean on one verb: 「妹に明日一万円で大家さんに月末に九万円」."""
+"""Orders side by side, each with its day, that lean on one verb: 「妹に明日一万円で大家さんに月末に九万円」."""
 
 import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Evidence, Intent, Route, Slots, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, SlotName, Slots, Understood
 from services.understanding.clarification.competing_values import MAX_VALUES
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import one_after_another, said_in
@@ -56,3 +56,19 @@ def _order(said: Said, start: int, piece: str) -> Understood:
     order = said_in(said.again(" " * start + piece), said.text)
     plain = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and order.whole and not order.missing
     return order if plain and order.then is None and not order.doubted else replace(order, slots=Slots())
+
+
+def day_of_the_last(utterance: Said, made: Understood) -> Understood | None:
+    """The order with its day asked for, which is told of the last of several: "edison and toast, but toast monday"."""
+    day, rules = made.slots.date, utterance.rules
+    if day is None or made.rule != rules.cues.rule("doubled") or not rules.spaced or made.intent not in MONEY_MOVING:
+        return None
+    said = Mentions.of_all(utterance)
+    named, joints, units = said.of(made.intent), [each.strip() for each in rules.cues.joined], utterance.units
+    doubts = [sorted(evidence.start for evidence, _ in named[name]) for name in made.doubted if name != SlotName.DATE]
+    joined = [units.starts[at] for at, word in enumerate(units.words) if word in joints]
+    last = [e for e in doubts if e and any(e[0] < at < e[-1] < day.evidence.start for at in joined)]
+    if not last:
+        return None
+    asked = Mention(SlotName.DATE, day.evidence)
+    return replace(made, slots=replace(made.slots, date=None), unresolved=(*made.unresolved, asked))

@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SpanKind, overlap
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
@@ -16,6 +16,8 @@ from services.understanding.fast.words.reading import UtteranceLattice
 _RULE: Final = RuleId("intents.remark@1")
 _ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
 _VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
+_NEAR: Final = 5
+"""Words of what is left, before how much that is, at most."""
 _MOST: Final = 4
 """Characters of a word that ends a condition, at most."""
 _RECURRING: Final = (RuleId("veto.recurring"),)
@@ -27,6 +29,8 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     waits = context.terms.awaited in ORDERS or context.asked is not None
     repeats = context.idle and _repeats(found)
     lacking = context.idle and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is None
+    if context.asked is SlotName.AMOUNT and found.slots.amount is not None and _stays(said, found.slots.amount.evidence):
+        return _alone(_about(Topic.EXACT, said))
     if not (repeats or lacking or (waits and _not_understood(found))):
         return None
     reading, words = said.hearing.reading, said.rules.cues
@@ -47,6 +51,13 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
         return replace(said_in(told, text), slots=replace(told.slots, topic=about))  # "make it 60 every month"
     return _alone(about)
+
+
+def _stays(said: Said, amount: Evidence) -> bool:
+    """Whether the amount is what is to be left where it is, not what is sent: "leave five hundred in there"."""
+    rules, place = said.rules, said.units.covering(amount.start, amount.end)
+    begins = range(max(0, place[0] - _NEAR), place[0]) if place is not None and rules.spaced else ()
+    return any(rules.cues.staying.longest(said.units.words, at)[0] == place[0] for at in begins if place is not None)
 
 
 def _repeats(found: Understood) -> bool:
