@@ -103,7 +103,9 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     candidates = task.payee_candidates
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        return ask(memory, cleared, reply("ask.payee_unknown", heard=task.payee_heard))
+        whom = dialogue_rules().related(task.payee_heard)  # "my mom", whom nobody in the list is told to be
+        said = reply("ask.payee_unrelated", heard=whom) if whom else reply("ask.payee_unknown", heard=task.payee_heard)
+        return ask(memory, cleared, said)
     question = Asking(task, SlotName.PAYEE, tuple(candidates))
     banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
     if banks:

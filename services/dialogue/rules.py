@@ -50,6 +50,7 @@ class DialogueRules(RuleFile):
     word_endings: str
     repeating: str
     hanging: str
+    related_by: str
     questions: dict[str, str]
 
     def heard(self, name: str) -> str:
@@ -65,6 +66,11 @@ class DialogueRules(RuleFile):
     def conditional(self, pieces: Iterable[str]) -> bool:
         """Whether an order hangs on one of the words that nothing was made of: "if I was paid"."""
         return any(re.search(self.hanging, piece, re.IGNORECASE) for piece in pieces)
+
+    def related(self, heard: str) -> str:
+        """What somebody is to the caller; empty where a name was said: "mom", of "my mom"."""
+        found = re.match(self.related_by, heard, re.IGNORECASE)
+        return heard[found.end() :] if found is not None else ""
 
     def only_endings(self, pieces: Iterable[str]) -> bool:
         """Whether each piece may be the end of a word that was read without it."""
