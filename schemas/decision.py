@@ -53,10 +53,11 @@ class ReadBalance:
 
 @dataclass(frozen=True, slots=True)
 class ReadTransactions:
-    """Read the history that `filter` selects; so many of it were `told` before."""
+    """Read the history that `filter` selects; so many of it were `told` before. `total`: the sum is asked for."""
 
     filter: TransactionFilter
     told: int = 0
+    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)

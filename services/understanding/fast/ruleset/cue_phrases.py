@@ -118,6 +118,7 @@ class CuePhrases:
     rather: Trie
     conditions: Trie
     in_all: Trie
+    how_much_spent: Trie
     so_many: frozenset[str]
     last_one: Trie
     enough: frozenset[str]

@@ -43,6 +43,7 @@ class CuePhrasesFile(RuleFile):
     joined: tuple[str, ...] = ()  # between two bills that are both meant
     shared: tuple[str, ...] = ()  # those who are named have it together
     in_all: tuple[str, ...] = ()  # the sum of what is asked about
+    how_much_spent: tuple[str, ...] = ()  # the same, of a history
     so_many: frozenset[str] = frozenset()  # beside a number of entries that are asked for
     last_one: tuple[str, ...] = ()  # but one of them
     enough: frozenset[str] = frozenset()  # a balance is asked for because of what it is to pay
