@@ -173,11 +173,9 @@ def result(event: ActionDone, facts: Facts) -> Reply:
         case ReadBalance(wanted, among, total):
             asked = among or (() if wanted is None else (wanted,))
             return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
-        case ReadTransactions(wanted, total=True):
-            return _summed(event.transactions, facts, wanted)
-        case ReadTransactions(wanted, told):
+        case ReadTransactions(wanted, told, total):
             rows = event.transactions[told : wanted.limit]
-            return _transactions(rows, facts, wanted, earlier=told > 0)
+            return _summed(rows, facts, wanted) if total else _transactions(rows, facts, wanted, earlier=told > 0)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is

@@ -26,7 +26,6 @@ class Task:
 
     intent: Intent
     amounts: tuple[MoneyValue, ...] = ()
-    foreign: MoneyValue | None = None  # what was said in a currency that the account does not hold
     payee: PayeeId | None = None
     payee_candidates: tuple[PayeeId, ...] = ()
     payee_heard: str = ""
@@ -53,6 +52,7 @@ class Task:
     portion: str = ""
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
+    foreign: MoneyValue | None = None  # what was said in a currency that the account does not hold
 
 
 class ActionOutcome(StrEnum):

@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SpanKind, overlap
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
@@ -29,13 +29,12 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     waits = context.terms.awaited in ORDERS or context.asked is not None
     repeats = context.idle and _repeats(found)
     lacking = context.idle and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is None
-    if context.asked is SlotName.AMOUNT and found.slots.amount is not None and _stays(said, found.slots.amount.evidence):
-        return _alone(_about(Topic.EXACT, said))
-    if not (repeats or lacking or (waits and _not_understood(found))):
+    stays = context.asked is SlotName.AMOUNT and _stays(said, found)
+    if not (stays or repeats or lacking or (waits and _not_understood(found))):
         return None
     reading, words = said.hearing.reading, said.rules.cues
     topics = {Topic.NOTE: words.notes, Topic.REPEATED: words.recurring, Topic.EXACT: words.unmeasured}
-    topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), "")
+    topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), Topic.EXACT if stays else "")
     about = _about(topic, said)
     if repeats:
         order = again(_single(words, text, reading)) if any(reading.phrases(words.recurring)) else None
@@ -53,9 +52,12 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     return _alone(about)
 
 
-def _stays(said: Said, amount: Evidence) -> bool:
+def _stays(said: Said, found: Understood) -> bool:
     """Whether the amount is what is to be left where it is, not what is sent: "leave five hundred in there"."""
-    rules, place = said.rules, said.units.covering(amount.start, amount.end)
+    if found.slots.amount is None:
+        return False
+    amount, rules = found.slots.amount.evidence, said.rules
+    place = said.units.covering(amount.start, amount.end)
     begins = range(max(0, place[0] - _NEAR), place[0]) if place is not None and rules.spaced else ()
     return any(rules.cues.staying.longest(said.units.words, at)[0] == place[0] for at in begins if place is not None)
 

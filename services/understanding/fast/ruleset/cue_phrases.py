@@ -117,6 +117,8 @@ class CuePhrases:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
+    from_it: Trie
+    to_it: Trie
     in_all: Trie
     how_much_spent: Trie
     so_many: frozenset[str]
