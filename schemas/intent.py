@@ -92,6 +92,7 @@ class Topic(StrEnum):
     EXACT = "exact"  # an amount told by what only the caller knows
     SPLIT = "split"  # one sum in several parts
     NOTE = "note"
+    EXTRA = "extra"  # more than what is due of a bill
     REPEATED = "repeated"
     CONDITIONAL = "conditional"
     DROPPED = "dropped"  # one of several orders

@@ -119,6 +119,7 @@ class CuePhrases:
     conditions: Trie
     from_it: Trie
     to_it: Trie
+    extra: Trie
     in_all: Trie
     how_much_spent: Trie
     so_many: frozenset[str]
