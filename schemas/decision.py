@@ -53,11 +53,10 @@ class ReadBalance:
 
 @dataclass(frozen=True, slots=True)
 class ReadTransactions:
-    """Read the history that `filter` selects; so many of it were `told` before. `total`: the sum is asked for."""
+    """Read the history that `filter` selects; so many of it were `told` before."""
 
     filter: TransactionFilter
     told: int = 0
-    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,6 @@ def _coming(task: Task, facts: Facts) -> Reply:
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
     listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
-    summed = task.total and not task.further
     currency = facts.profile.accounts[0].balance.currency if facts.profile.accounts else "USD"
 
     def bound(value: MoneyValue | None) -> Money | None:
@@ -118,11 +117,11 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
         merchant=_known_as(task.merchant, facts) or _paid_to(task, facts),
         at_least=bound(task.at_least),
         at_most=bound(task.at_most),
-        limit=dialogue_rules().transactions_summed if summed else listed * (1 + task.further),
+        limit=listed * (1 + task.further),
         received=task.received,
         sent=task.sent,
     )
-    return ReadTransactions(wanted, told=listed * task.further, total=summed)
+    return ReadTransactions(wanted, told=listed * task.further)
 
 
 def _known_as(merchant: str, facts: Facts) -> str:
@@ -173,9 +172,9 @@ def result(event: ActionDone, facts: Facts) -> Reply:
         case ReadBalance(wanted, among, total):
             asked = among or (() if wanted is None else (wanted,))
             return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
-        case ReadTransactions(wanted, told, total):
+        case ReadTransactions(wanted, told):
             rows = event.transactions[told : wanted.limit]
-            return _summed(rows, facts, wanted) if total else _transactions(rows, facts, wanted, earlier=told > 0)
+            return _transactions(rows, facts, wanted, earlier=told > 0)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
@@ -218,18 +217,6 @@ def _transactions(rows: tuple[Transaction, ...], facts: Facts, wanted: Transacti
     if len(rows) == 1:
         return reply("transactions.latest" if wanted.limit == 1 else "transactions.one", row=parts[0])
     return reply("transactions.list", rows=parts)
-
-
-def _summed(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilter) -> Reply:
-    """The latest of what was paid, or came in, and what all of it is; not where there may be more of it."""
-    moved = tuple(row for row in rows if (row.amount.minor > 0) is wanted.received)
-    told = _transactions(moved[: dialogue_rules().transactions_listed], facts, wanted, earlier=False)
-    if len(rows) >= wanted.limit or len({row.amount.currency for row in moved}) > 1:
-        return both(told, reply("transactions.no_total"))
-    if len(moved) < 2:  # noqa: PLR2004 - of one it is told
-        return told
-    total = replace(moved[0].amount, minor=abs(sum(row.amount.minor for row in moved)))
-    return both(told, reply("transactions.total", count=len(moved), total=total))
 
 
 def _none(wanted: TransactionFilter, facts: Facts) -> Reply:

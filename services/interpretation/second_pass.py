@@ -32,7 +32,7 @@ from services.understanding.clarification.interposed_questions import (
 from services.understanding.clarification.order_sequences import in_turn, of_all
 from services.understanding.clarification.retractions import unsettled
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
-from services.understanding.clarification.unsupported_terms import noted, on_condition, on_top, remarked
+from services.understanding.clarification.unsupported_terms import noted, on_condition, remarked
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order
@@ -115,7 +115,6 @@ _LOOKS: Final = (
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),
-    _Look(_THEN, on_top),
     _Look(_THEN, so_many, enough_for),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),

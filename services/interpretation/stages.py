@@ -78,8 +78,7 @@ def interpret(
     understood = looked_back(Annotation(transcript, spans, match), understood)
     if context.asked.day:
         told = stages.normalize(context.asked.day)
-        heard, choices = Annotation(transcript, spans, match), context.asked.choices
-        understood = day_within(heard, understood, told, stages.today, choices)
+        understood = day_within(Annotation(transcript, spans, match), understood, told, stages.today)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 

@@ -8,21 +8,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.ids import AccountId, RuleId
-from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Topic, Understood
 from services.understanding.clarification.retractions import MAX_CUTS, VERBS
-from services.understanding.correction.mentions import Mentions
-from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.freeform.told import all_own
 from services.understanding.fast.ruleset.grammar import ALLOWED
 
 _RULE: Final = RuleId("intents.hanging@1")
 _LEAST: Final = 3
 """Words of a condition, at least."""
 _OPEN: Final = frozenset({None, Intent.QNA})
-_TO_THEM: Final = ".to_them@"
-"""In the rule of an order to somebody who was named before."""
 
 
 def hanging(said: Said, found: Understood) -> Understood | None:
@@ -39,10 +34,8 @@ def hanging(said: Said, found: Understood) -> Understood | None:
     end = said.units.ends[verb - 1] if verb is not None else len(said.text)
     left = said.heard.evidence(said.units.starts[at], end, _RULE)
     if ordered:
-        whole = _with_whom(said, found, (left.start, left.end))
-        if (found.route is Route.FAST and at > 0) or _told(found, left):
-            return whole if whole is not found else None
-        return _with(whole, left)
+        read = found.route is Route.FAST and at > 0
+        return None if read or _told(found, left) else _with(found, left)
     return _besides(said, found, at, left)
 
 
@@ -63,44 +56,12 @@ def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understo
 def _ordered(said: Said, at: int) -> Understood | None:
     """What is ordered behind the condition at a unit."""
     for verb in islice(_verbs(said, at), MAX_CUTS):
-        start = said.units.starts[verb]
-        order = said.look(start, len(said.text), said.context)
-        order = _from_it(said, at, verb) or _with_whom(said, order, (said.units.starts[at], start))
-        if order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None:
+        order = said.look(said.units.starts[verb], len(said.text), said.context)
+        fast = order.route is Route.FAST and order.then is None
+        part = order.route is Route.EXTRACT and order.slots.amount and (order.slots.payee or order.slots.target)
+        if order.intent in MONEY_MOVING and (fast or part):  # "move 500 from it to savings" is offered
             return order
     return None
-
-
-def _from_it(said: Said, at: int, verb: int) -> Understood | None:
-    """What is ordered from a unit on, of the one own account that the condition names: "move five hundred from it"."""
-    rules, units, text = said.rules, said.units, said.text
-    own = {account: edge for _, edge, account in all_own(said.hearing) if at <= edge.start and edge.end <= verb}
-    edges = [("source", edge) for edge in rules.cues.from_it.edges(units.words[verb:])]
-    edges += [("target", edge) for edge in rules.cues.to_it.edges(units.words[verb:])]
-    if len(own) != 1 or len(edges) != 1:
-        return None
-    (account, edge), (part, it) = *own.items(), edges[0]
-    begin, end = units.starts[verb + it.start], units.ends[verb + it.end - 1]
-    plain = " " * units.starts[verb] + text[units.starts[verb] : begin] + " " * (end - begin) + text[end:]
-    order = said_in(said.again(plain), text)
-    if order.intent is not Intent.TRANSFER_MONEY or getattr(order.slots, part) is not None:
-        return None
-    told = Slot(AccountId(account), said.hearing.said(edge.start, edge.end, _RULE))
-    slots = replace(order.slots, **{part: told})
-    missing = tuple(name for name in order.missing if name is not SlotName.PAYEE or part == "source")
-    return replace(order, slots=slots, missing=missing)
-
-
-def _with_whom(said: Said, order: Understood, condition: tuple[int, int]) -> Understood:
-    """The order with the one payee whom its condition names, where it says but "him"."""
-    whom = order.slots.payee or order.slots.target or any(each.slot is SlotName.PAYEE for each in order.unresolved)
-    if _TO_THEM not in (order.rule or "") or whom:
-        return order
-    named = [each for each in Mentions.of_all(said).everyone if condition[0] <= each[0].start < condition[1]]
-    if len(named) != 1 or len(named[0][1]) != 1:
-        return order
-    (place, (payee,)), missing = named[0], tuple(each for each in order.missing if each is not SlotName.PAYEE)
-    return replace(order, slots=replace(order.slots, payee=Slot(payee, place)), missing=missing)
 
 
 def _put_off(said: Said) -> int | None:

@@ -58,17 +58,15 @@ def _order(said: Said, start: int, piece: str) -> Understood:
     return order if plain and order.then is None and not order.doubted else replace(order, slots=Slots())
 
 
-def day_of_the_last(utterance: Said, made: Understood) -> Understood | None:
+def day_of_the_last(said: Said, made: Understood) -> Understood | None:
     """The order with its day asked for, which is told of the last of several: "edison and toast, but toast monday"."""
-    day, rules = made.slots.date, utterance.rules
+    day, rules, units = made.slots.date, said.rules, said.units
     if day is None or made.rule != rules.cues.rule("doubled") or not rules.spaced or made.intent not in MONEY_MOVING:
         return None
-    said = Mentions.of_all(utterance)
-    named, joints, units = said.of(made.intent), [each.strip() for each in rules.cues.joined], utterance.units
-    doubts = [sorted(evidence.start for evidence, _ in named[name]) for name in made.doubted if name != SlotName.DATE]
+    named, joints = Mentions.of_all(said).of(made.intent), [each.strip() for each in rules.cues.joined]
     joined = [units.starts[at] for at, word in enumerate(units.words) if word in joints]
-    last = [e for e in doubts if e and any(e[0] < at < e[-1] < day.evidence.start for at in joined)]
-    if not last:
+    doubts = [[evidence.start for evidence, _ in named[name]] for name in made.doubted if name != SlotName.DATE]
+    if not any(e and min(e) < at < max(e) < day.evidence.start for e in doubts for at in joined):
         return None
     asked = Mention(SlotName.DATE, day.evidence)
     return replace(made, slots=replace(made.slots, date=None), unresolved=(*made.unresolved, asked))

@@ -17,11 +17,9 @@ def inquired(said: Said, found: Understood) -> Understood | None:
         return None
     if found.intent is Intent.BALANCE_INQUIRY:
         return _of_accounts(said, found)
-    if found.intent is Intent.RECENT_TRANSACTIONS and not (found.slots.topic or found.slots.choice or found.proposed):
-        marks, words = said.rules.cues, said.units.words
-        asked = marks.in_all.holds(words) or marks.how_much_spent.holds(words)
-        topic = Slot(str(Topic.TOTAL), said.heard.whole(_RULE))
-        return replace(found, slots=replace(found.slots, topic=topic)) if asked else None
+    if found.intent is Intent.RECENT_TRANSACTIONS and said.rules.cues.in_all.holds(said.units.words):
+        topic = found.slots.topic or Slot(str(Topic.EXACT), said.heard.whole(_RULE))
+        return replace(found, slots=replace(found.slots, topic=topic))
     return _of_days(said, found) if found.intent is Intent.BILL_INQUIRY and found.slots.period is None else None
 
 

@@ -78,21 +78,19 @@ def _beside(said: Said, found: Understood) -> Understood | None:
 
 def _own_beside(said: Said, found: Understood, payee: Evidence) -> Understood | None:
     """An own account that no rule took: another receiver, or right behind the name: "emily savings"."""
-    hearing, units, onto = said.hearing, said.units, said.rules.words.onto
-    taken = [payee, *found.unread, *(each.evidence for each in found.unresolved)]
-    taken += [slot.evidence for slot in (found.slots.source, found.slots.target) if slot is not None]
-    rule = said.rules.cues.rule("two_receivers")
-    hers = payee.surface.endswith(_POSSESSIVES)
-    into = [edge for part, edge, _ in own_accounts(hearing) if part == "target"]
+    hearing, onto, slots = said.hearing, said.rules.words.onto, found.slots
+    taken = [*found.unread, *(each.evidence for each in (*found.unresolved, slots.payee, slots.source) if each)]
+    rule, into = said.rules.cues.rule("two_receivers"), [e for part, e, _ in own_accounts(hearing) if part == "target"]
     for edge in (*into, *others_accounts(hearing)):
         place = hearing.said(edge.start, edge.end, rule)
+        between = said.text[payee.end : place.start]
         if any(overlap(place, each) for each in taken):
             continue
-        if not said.text[payee.end : place.start].strip(" ,") and place.start > payee.end and not hers:
+        if between and not between.strip(" ,") and payee.surface[-2:] not in _POSSESSIVES:
             return replace(found, unread=(*found.unread, place))
-        if edge in into and not onto.isdisjoint(units.words[max(0, edge.start - _NEAR) : edge.start]):
+        if edge in into and not onto.isdisjoint(said.units.words[max(0, edge.start - _NEAR) : edge.start]):
             missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
-            return replace(found, slots=replace(found.slots, payee=None), missing=missing, rule=rule, payees=None)
+            return replace(found, slots=replace(slots, payee=None), missing=missing, rule=rule, payees=None)
     return None
 
 

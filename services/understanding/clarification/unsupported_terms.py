@@ -5,7 +5,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SpanKind, overlap
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
@@ -43,21 +43,13 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     if lacking:
         then = [m for m in found.unresolved if words.elapsed.begins(said.rules.units(m.evidence.surface).words, 0)]
         now = replace(found, unresolved=tuple(m for m in found.unresolved if m not in then))  # "as last month"
-        return _lacking(_of_some_account(said, now), about) if topic == Topic.EXACT else None
+        return _lacking(now, about) if topic == Topic.EXACT else None
     if not topic or (topic == Topic.EXACT and context.asked is not SlotName.AMOUNT):
         return None
     told = again(plain) if topic == Topic.REPEATED and (plain := _single(words, text, reading)).strip() else None
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
         return replace(said_in(told, text), slots=replace(told.slots, topic=about))  # "make it 60 every month"
     return _alone(about)
-
-
-def on_top(said: Said, found: Understood) -> Understood | None:
-    """The payment of a bill, with that nothing is paid on top of what is due: "two hundred extra on the loan"."""
-    named = found.intent is Intent.BILL_PAYMENT and found.slots.bill is not None and found.slots.topic is None
-    if not named or not said.context.idle or not said.rules.cues.extra.holds(said.units.words):
-        return None
-    return replace(found, slots=replace(found.slots, topic=_about(Topic.EXTRA, said)))
 
 
 def _stays(said: Said, found: Understood) -> bool:
@@ -146,21 +138,6 @@ def _single(words: CuePhrases, text: str, reading: UtteranceLattice) -> str:
         begin, stop = units.starts[start], units.ends[end - 1]
         text = text[:begin] + places[start, end].ljust(stop - begin)[: stop - begin] + text[stop:]
     return text
-
-
-def _of_some_account(said: Said, found: Understood) -> Understood:
-    """The order with the account asked for whose name is begun: "take the sales tax money, all of it, and put it …"."""
-    target, accounts = found.slots.target, said.context.accounts
-    if target is None or found.slots.source is not None or found.unresolved or not said.rules.spaced:
-        return found
-    words, names = said.units.words, [(a.id, a.name.casefold().split()) for a in accounts]
-    known = {word for id_, name in names if id_ == target.value for word in name}
-    begun = {name[0] for id_, name in names if id_ != target.value} - known
-    at = next((i for i, word in enumerate(words) if word in begun), None)
-    if at is None:
-        return found
-    pays = Mention(SlotName.SOURCE, said.heard.evidence(said.units.starts[at], said.units.ends[at], _RULE))
-    return replace(found, unresolved=(pays,))
 
 
 def _lacking(found: Understood, said: Slot[str]) -> Understood | None:

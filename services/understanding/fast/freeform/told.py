@@ -212,12 +212,12 @@ def _accounts(hearing: Hearing) -> Iterator[tuple[str, Slot[Any]]]:
 
 def own_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
     """The caller's own accounts with the part each plays, where it stands, and its id; another's account plays none."""
-    yield from (one for one in all_own(hearing) if one[0])
+    yield from (one for one in _all_accounts(hearing) if one[0])
 
 
 def others_accounts(hearing: Hearing) -> Iterator[Edge]:
     """Where accounts are named that are somebody else's, or of which no part is told."""
-    yield from (edge for part, edge, _ in all_own(hearing) if not part)
+    yield from (edge for part, edge, _ in _all_accounts(hearing) if not part)
 
 
 def unread_words(hearing: Hearing) -> tuple[Evidence, ...]:
@@ -227,8 +227,7 @@ def unread_words(hearing: Hearing) -> tuple[Evidence, ...]:
     return tuple(each for each in unknown(hearing) if each.start not in named)
 
 
-def all_own(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
-    """The same, with those that play none, or of which none is told."""
+def _all_accounts(hearing: Hearing) -> Iterator[tuple[str, Edge, str]]:
     nouns, reading, verbs = hearing.nouns, hearing.reading, hearing.grammar.words.after_verbs
     rows, at = reading.phrases(nouns.trie), 0
     while at < len(reading.words):

@@ -117,11 +117,7 @@ class CuePhrases:
     pointing: frozenset[str]
     rather: Trie
     conditions: Trie
-    from_it: Trie
-    to_it: Trie
-    extra: Trie
     in_all: Trie
-    how_much_spent: Trie
     so_many: frozenset[str]
     last_one: Trie
     enough: frozenset[str]
