@@ -1,5 +1,6 @@
 """What a task still lacks, and the one question to ask about it next; an order, once it lacks nothing."""
 
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -103,9 +104,9 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     candidates = task.payee_candidates
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        whom = dialogue_rules().related(task.payee_heard)  # "my mom", whom nobody in the list is told to be
-        said = reply("ask.payee_unrelated", heard=whom) if whom else reply("ask.payee_unknown", heard=task.payee_heard)
-        return ask(memory, cleared, said)
+        whom = re.sub(dialogue_rules().related_by, "", task.payee_heard)
+        known = "unknown" if whom == task.payee_heard else "unrelated"  # "my mom"
+        return ask(memory, cleared, reply(f"ask.payee_{known}", heard=whom))
     question = Asking(task, SlotName.PAYEE, tuple(candidates))
     banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
     if banks:

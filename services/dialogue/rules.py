@@ -67,11 +67,6 @@ class DialogueRules(RuleFile):
         """Whether an order hangs on one of the words that nothing was made of: "if I was paid"."""
         return any(re.search(self.hanging, piece, re.IGNORECASE) for piece in pieces)
 
-    def related(self, heard: str) -> str:
-        """What somebody is to the caller; empty where a name was said: "mom", of "my mom"."""
-        found = re.match(self.related_by, heard, re.IGNORECASE)
-        return heard[found.end() :] if found is not None else ""
-
     def only_endings(self, pieces: Iterable[str]) -> bool:
         """Whether each piece may be the end of a word that was read without it."""
         return all(re.fullmatch(self.word_endings, piece) for piece in pieces)

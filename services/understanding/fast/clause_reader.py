@@ -21,6 +21,7 @@ from services.understanding.fast.clauses.clauses import (
 )
 from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.clauses.segments import Read, corrects, run_on, segmented, unread
+from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.remainder import valued, words_of
 from services.understanding.fast.matching.telling import tells
@@ -103,14 +104,11 @@ class ClauseReader:
 
 
 def _outright(hearing: Hearing, begin: int) -> bool:
-    """Whether the words from a unit on begin with an order, and do not tell what the caller has to do."""
+    """Whether something is ordered, and the words from a unit on do not tell what the caller has to do."""
     grammar, reading = hearing.grammar, hearing.reading
-    at, size = bare(grammar.phrases.asides_unasked, reading, begin, len(reading.words))
-    if not grammar.spaced or at == size or grammar.phrases.tellings.begins(reading.words, at):
-        return False
-    lead, orders = grammar.symbols["lead"], grammar.named(_ORDERS)
-    at = max((e.end for e in reading.lattice.edges(at) if e.symbol == lead), default=at)
-    return at < size and any(e.symbol in orders for e in reading.lattice.edges(at))
+    at = bare(grammar.phrases.asides_unasked, reading, begin, len(reading.words))[0]
+    told = grammar.phrases.tellings.begins(reading.words, at)
+    return grammar.spaced and not told and any(commanded(hearing, each) for each in _ORDERS)
 
 
 def _paying(hearing: Hearing, start: int, end: int) -> bool:
