@@ -18,7 +18,7 @@ from services.understanding.fast.words.vocabulary import vocabulary
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
 _NEAR: Final = 2
 """Words before an account of which one may say that the money goes there."""
-_POSSESSIVES: Final = ("'s", "’s", "s'", "s’")
+_POSSESSIVES: Final = ("'s", "’s")
 _MOST_WORDS: Final = 8
 """Words of "everyone in my family apart from", at most."""
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
