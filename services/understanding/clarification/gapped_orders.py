@@ -60,13 +60,13 @@ def _order(said: Said, start: int, piece: str) -> Understood:
 
 def day_of_the_last(said: Said, made: Understood) -> Understood | None:
     """The order with its day asked for, which is told of the last of several: "edison and toast, but toast monday"."""
-    day, rules, units = made.slots.date, said.rules, said.units
-    if day is None or made.rule != rules.cues.rule("doubled") or not rules.spaced or made.intent not in MONEY_MOVING:
+    day, cues = made.slots.date, said.rules.cues
+    if day is None or made.rule != cues.rule("doubled") or not said.rules.spaced or made.intent not in MONEY_MOVING:
         return None
-    named, joints = Mentions.of_all(said).of(made.intent), [each.strip() for each in rules.cues.joined]
-    joined = [units.starts[at] for at, word in enumerate(units.words) if word in joints]
-    doubts = [[evidence.start for evidence, _ in named[name]] for name in made.doubted if name != SlotName.DATE]
-    if not any(e and min(e) < at < max(e) < day.evidence.start for e in doubts for at in joined):
+    named = Mentions.of_all(said).of(made.intent)
+    starts = [evidence.start for name in made.doubted for evidence, _ in named[name]] or [0]
+    between = said.text[min(starts) : max(starts)] if max(starts) < day.evidence.start else ""
+    if not any(joint in between for joint in cues.joined):
         return None
     asked = Mention(SlotName.DATE, day.evidence)
     return replace(made, slots=replace(made.slots, date=None), unresolved=(*made.unresolved, asked))

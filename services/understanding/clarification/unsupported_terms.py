@@ -16,8 +16,6 @@ from services.understanding.fast.words.reading import UtteranceLattice
 _RULE: Final = RuleId("intents.remark@1")
 _ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
 _VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
-_NEAR: Final = 5
-"""Words of what is left, before how much that is, at most."""
 _MOST: Final = 4
 """Characters of a word that ends a condition, at most."""
 _RECURRING: Final = (RuleId("veto.recurring"),)
@@ -58,7 +56,7 @@ def _stays(said: Said, found: Understood) -> bool:
         return False
     amount, rules = found.slots.amount.evidence, said.rules
     place = said.units.covering(amount.start, amount.end)
-    begins = range(max(0, place[0] - _NEAR), place[0]) if place is not None and rules.spaced else ()
+    begins = range(max(0, place[0] - _MOST), place[0]) if place is not None and rules.spaced else ()
     return any(rules.cues.staying.longest(said.units.words, at)[0] == place[0] for at in begins if place is not None)
 
 

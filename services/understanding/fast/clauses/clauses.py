@@ -131,7 +131,7 @@ def commands(parts: Sequence[Clauses]) -> bool:
 def together(clauses: Clauses, *, pending: bool, stopped: bool, outright: bool) -> Understood | None:
     """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about.
 
-    `outright`: a payment of which nothing is named is an order: "pay my bills and tell me my balance".
+    `outright`: a payment of which nothing is named is ordered.
     """
     parts = _paying(clauses.read)
     if not any(part.intent not in TOLD_ALONE for part in parts):
