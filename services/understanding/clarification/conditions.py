@@ -59,7 +59,7 @@ def _ordered(said: Said, at: int) -> Understood | None:
         order = said.look(said.units.starts[verb], len(said.text), said.context)
         fast = order.route is Route.FAST and order.then is None
         part = order.route is Route.EXTRACT and order.slots.amount and (order.slots.payee or order.slots.target)
-        if order.intent in MONEY_MOVING and (fast or part):  # "move 500 from it to savings" is offered
+        if order.intent in MONEY_MOVING and (fast or part):
             return order
     return None
 

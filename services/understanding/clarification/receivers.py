@@ -78,7 +78,7 @@ def _beside(said: Said, found: Understood) -> Understood | None:
 
 def _own_beside(said: Said, found: Understood, payee: Evidence) -> Understood | None:
     """An own account that no rule took: another receiver, or right behind the name: "emily savings"."""
-    hearing, onto, slots = said.hearing, said.rules.words.onto, found.slots
+    hearing, slots = said.hearing, found.slots
     taken = [*found.unread, *(each.evidence for each in (*found.unresolved, slots.payee, slots.source) if each)]
     rule, into = said.rules.cues.rule("two_receivers"), [e for part, e, _ in own_accounts(hearing) if part == "target"]
     for edge in (*into, *others_accounts(hearing)):
@@ -88,7 +88,7 @@ def _own_beside(said: Said, found: Understood, payee: Evidence) -> Understood | 
             continue
         if between and not between.strip(" ,") and payee.surface[-2:] not in _POSSESSIVES:
             return replace(found, unread=(*found.unread, place))
-        if edge in into and not onto.isdisjoint(said.units.words[max(0, edge.start - _NEAR) : edge.start]):
+        if edge in into:
             missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
             return replace(found, slots=replace(slots, payee=None), missing=missing, rule=rule, payees=None)
     return None

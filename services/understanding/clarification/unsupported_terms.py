@@ -17,7 +17,7 @@ _RULE: Final = RuleId("intents.remark@1")
 _ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
 _VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
 _MOST: Final = 4
-"""Characters of a word that ends a condition, at most."""
+"""Characters of a word that ends a condition, and words before what is left, at most."""
 _RECURRING: Final = (RuleId("veto.recurring"),)
 
 
@@ -52,12 +52,9 @@ def remarked(said: Said, found: Understood) -> Understood | None:
 
 def _stays(said: Said, found: Understood) -> bool:
     """Whether the amount is what is to be left where it is, not what is sent: "leave five hundred in there"."""
-    if found.slots.amount is None:
-        return False
-    amount, rules = found.slots.amount.evidence, said.rules
-    place = said.units.covering(amount.start, amount.end)
-    begins = range(max(0, place[0] - _MOST), place[0]) if place is not None and rules.spaced else ()
-    return any(rules.cues.staying.longest(said.units.words, at)[0] == place[0] for at in begins if place is not None)
+    amount, units = found.slots.amount, said.units
+    place = units.covering(amount.evidence.start, amount.evidence.end) if amount is not None else None
+    return place is not None and said.rules.cues.staying.ends(units.words, place[0], _MOST)
 
 
 def _repeats(found: Understood) -> bool:

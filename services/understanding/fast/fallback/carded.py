@@ -21,7 +21,6 @@ RULE: Final = RuleId("intents.carded@1")
 _CUES: Final = {"card_lost": "lock", "card_found": "unlock", "card_opens": "unlock", "lock": "lock", "unlock": "unlock"}
 """What tells of a card that is to be locked, or unlocked."""
 _STOPS: Final = frozenset({"question", "negation", "conditional", "reported", "recurring"})
-_ASKS: Final = frozenset({"question"})
 _TELLING: Final = frozenset({"negation", "reported"})
 """Those that a clause beside an order may have: "they don't have it, so please lock it"; then it is asked about."""
 SURE: Final = 0.8
@@ -42,8 +41,10 @@ def carded(hearing: Hearing) -> Understood | None:
     names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
     size, words = len(reading.words), reading.words
     begin = bare(grammar.phrases.asides_unasked, reading, 0, size)[0]
-    cues = [e for e in reading.lattice.of(names) if e.start > begin or not vetoes_met(hearing, e.start, e.end) & _ASKS]
-    if not cues:  # "has my new card arrived" tells of nobody who has it
+    cues = [
+        e for e in reading.lattice.of(names) if e.start > begin or "question" not in vetoes_met(hearing, e.start, e.end)
+    ]
+    if not cues:  # "has my new card arrived"
         return None
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
