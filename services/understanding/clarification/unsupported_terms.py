@@ -17,7 +17,7 @@ _RULE: Final = RuleId("intents.remark@1")
 _ASKED: Final = frozenset({"how", "whether", "reported", "direction"})
 _VERBS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
 _MOST: Final = 4
-"""Characters of a word that ends a condition, and words before what is left, at most."""
+"""Characters of what ends a condition, words before what is left, at most."""
 _RECURRING: Final = (RuleId("veto.recurring"),)
 
 
