@@ -79,7 +79,10 @@ def _beside(said: Said, found: Understood) -> Understood | None:
 def _own_beside(said: Said, found: Understood, payee: Evidence) -> Understood | None:
     """An own account that no rule took: another receiver, or right behind the name: "emily savings"."""
     hearing, slots = said.hearing, found.slots
-    taken = [*found.unread, *(each.evidence for each in (*found.unresolved, slots.payee, slots.source) if each)]
+    taken = [
+        *found.unread,
+        *(each.evidence for each in (*found.unresolved, slots.payee, slots.source, slots.target) if each),
+    ]
     rule, into = said.rules.cues.rule("two_receivers"), [e for part, e, _ in own_accounts(hearing) if part == "target"]
     for edge in (*into, *others_accounts(hearing)):
         place = hearing.said(edge.start, edge.end, rule)
