@@ -52,7 +52,7 @@ class Task:
     portion: str = ""
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
-    foreign: MoneyValue | None = None  # an amount in another currency
+    foreign: MoneyValue | None = None  # in another currency
 
 
 class ActionOutcome(StrEnum):
