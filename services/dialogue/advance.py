@@ -105,7 +105,7 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
         whom = re.sub(dialogue_rules().related_by, "", task.payee_heard)
-        known = "unknown" if whom == task.payee_heard else "unrelated"  # "my mom"
+        known = "unknown" if whom == task.payee_heard else "unrelated"  # my mom
         return ask(memory, cleared, reply(f"ask.payee_{known}", heard=whom))
     question = Asking(task, SlotName.PAYEE, tuple(candidates))
     banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
