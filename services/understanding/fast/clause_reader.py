@@ -61,7 +61,8 @@ class ClauseReader:
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
         stopped = any(vetoes_met(hearing, *left) - {"thing"} for left in clauses.unread)
-        whole = together(clauses, pending=pending, stopped=stopped, outright=_outright(hearing, begin))
+        outright = any(part.intent in MONEY_MOVING for part in clauses.read) and _outright(hearing, begin)
+        whole = together(clauses, pending=pending, stopped=stopped, outright=outright)
         if whole is not None and whole.intent in MONEY_MOVING:
             lost = (
                 at
