@@ -50,10 +50,11 @@ def carded(hearing: Hearing) -> Understood | None:
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
     if not wanted or (stops := vetoes_met(hearing, 0, size, places) & _STOPS) - _TELLING:
         return None
-    cards = own_cards(hearing)
+    cards, verb = own_cards(hearing), "unlock" if "unlock" in wanted else "lock"
+    if cards is None and verb == "lock" and not stops and commanded(hearing, verb):  # "kill her card"
+        return of_a_card(Intent.CARD_LOCK, {}, Route.CLARIFY, RULE)
     if cards is None or len(cards) > 1 or not (cards or CALLED.intersection(words)):
         return None
-    verb = "unlock" if "unlock" in wanted else "lock"
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
     asked = commanded(hearing, verb) or (ends and commanded(hearing, _STOPPING))
     if stops and not asked:
