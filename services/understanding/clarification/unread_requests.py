@@ -34,7 +34,7 @@ def more_wanted(said: Said, found: Understood) -> Understood | None:
 
 
 def enough_for(said: Said, found: Understood) -> Understood | None:
-    """A balance with the bills that it is to be enough for: "do i have enough for the rent and the credit card bill"."""
+    """A balance with the bills that it is to be enough for: "do i have enough for the rent and the card bill"."""
     rules, words, nouns = said.rules, said.units.words, said.hearing.nouns
     plain = found.intent is Intent.BALANCE_INQUIRY and found.then is None and said.context.idle
     if not plain or found.slots.bill is not None or rules.cues.enough.isdisjoint(words):

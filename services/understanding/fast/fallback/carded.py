@@ -44,16 +44,16 @@ def carded(hearing: Hearing) -> Understood | None:
     cues = [
         e for e in reading.lattice.of(names) if e.start > begin or "question" not in vetoes_met(hearing, e.start, e.end)
     ]
-    if not cues:  # "has my new card arrived"
-        return None
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
+    # none is wanted by "has my new card arrived"
     if not wanted or (stops := vetoes_met(hearing, 0, size, places) & _STOPS) - _TELLING:
         return None
     cards, verb = own_cards(hearing), "unlock" if "unlock" in wanted else "lock"
-    if cards is None and verb == "lock" and not stops and commanded(hearing, verb):  # "kill her card"
-        return of_a_card(Intent.CARD_LOCK, {}, Route.CLARIFY, RULE)
-    if cards is None or len(cards) > 1 or not (cards or CALLED.intersection(words)):
+    if cards is None:  # "kill her card"
+        locks = verb == "lock" and not stops and commanded(hearing, verb)
+        return of_a_card(Intent.CARD_LOCK, {}, Route.CLARIFY, RULE) if locks else None
+    if len(cards) > 1 or not (cards or CALLED.intersection(words)):
         return None
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
     asked = commanded(hearing, verb) or (ends and commanded(hearing, _STOPPING))
