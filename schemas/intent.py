@@ -92,6 +92,8 @@ class Topic(StrEnum):
     EXACT = "exact"  # an amount told by what only the caller knows
     SPLIT = "split"  # one sum in several parts
     NOTE = "note"
+    EXTRA = "extra"  # more than what is due of a bill
+    SUM = "sum"  # of a history
     REPEATED = "repeated"
     CONDITIONAL = "conditional"
     DROPPED = "dropped"  # one of several orders

@@ -1,5 +1,6 @@
 """What a task still lacks, and the one question to ask about it next; an order, once it lacks nothing."""
 
+import re
 from dataclasses import replace
 from datetime import date
 
@@ -104,7 +105,9 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     candidates = task.payee_candidates
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        return ask(memory, cleared, reply("ask.payee_unknown", heard=task.payee_heard))
+        whom = re.sub(dialogue_rules().related_by, "", task.payee_heard)
+        known = "unknown" if whom == task.payee_heard else "unrelated"  # my mom
+        return ask(memory, cleared, reply(f"ask.payee_{known}", heard=whom))
     question = Asking(task, SlotName.PAYEE, tuple(candidates))
     banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
     if banks:
@@ -247,7 +250,10 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
     """Say what is wrong, and ask for the slot that would mend it."""
     if found.slot is None:
         return done(memory, Refuse(found.reply))
-    return ask(memory, Asking(without(task, found.slot), found.slot), found.reply)
+    asked = without(task, found.slot)
+    if found.slot is SlotName.AMOUNT:
+        asked = replace(asked, foreign=task.amounts[0] if found.reply.id == "problem.currency" else None)
+    return ask(memory, Asking(asked, found.slot), found.reply)
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

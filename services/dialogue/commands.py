@@ -28,7 +28,7 @@ from services.dialogue.phases import (
     Waiting,
 )
 from services.dialogue.prompts import and_again
-from services.dialogue.resume import go_on, read_again
+from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, merged, task_of
 from services.dialogue.terms import only_card
@@ -72,14 +72,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = _of_recent(task, state.memory.recent, heard, facts)
-    return _then(advance(replace(state.memory, recent=task), task, facts), facts)
-
-
-def _then(step: Step, facts: Facts) -> Step:
-    """What is told at once, and behind it what was said in the same breath."""
-    state, decision = step
-    told = decision.reply if isinstance(decision, Refuse | Answer) and isinstance(state.phase, Idle) else None
-    return go_on(state, told, facts) if told is not None and state.memory.queue else step
+    return at_once(advance(replace(state.memory, recent=task), task, facts), facts)
 
 
 def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
@@ -157,7 +150,7 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     """What of it can't be done, and that more follows; a condition that is unread is told where it is asked about."""
     about, pieces = heard.slots.about, [each.surface for each in heard.unread]
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
-    if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE}:
+    if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA, Topic.SUM}:
         yield reply(f"problem.{about}")
     if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
         yield reply("offer.missed_some")

@@ -52,6 +52,7 @@ class Task:
     portion: str = ""
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
+    foreign: MoneyValue | None = None  # in another currency
 
     def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
         """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from schemas.decision import Answer, Clarify, Confirm, Handoff, Reply
+from schemas.decision import Answer, Clarify, Confirm, Handoff, Refuse, Reply
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -56,7 +56,14 @@ def go_on(state: DialogueState, said: Reply, facts: Facts) -> Step:
     queue = tuple(each for each in memory.queue if not _paid(each, memory.ordered))
     if task is None and queue:
         task, memory = queue[0], replace(memory, queue=queue[1:])
-    return (state, Answer(reply=said)) if task is None else advance(memory.first(said), task, facts)
+    return (state, Answer(reply=said)) if task is None else at_once(advance(memory.first(said), task, facts), facts)
+
+
+def at_once(step: Step, facts: Facts) -> Step:
+    """What is told at once, and behind it what was said in the same breath."""
+    state, decision = step
+    told = decision.reply if isinstance(decision, Refuse | Answer) and isinstance(state.phase, Idle) else None
+    return go_on(state, told, facts) if told is not None and state.memory.queue else step
 
 
 def _paid(task: Task, before: Task | None) -> bool:

@@ -50,6 +50,7 @@ class DialogueRules(RuleFile):
     word_endings: str
     repeating: str
     hanging: str
+    related_by: str
     questions: dict[str, str]
 
     def heard(self, name: str) -> str:

@@ -7,12 +7,15 @@ from typing import Any, Final
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
 from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Topic, Understood
+from schemas.money import exponent
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue
 from services.dialogue.phases import Disambiguation, Task
 
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
+IN_CURRENCY: Final = "in "
+"""Before the currency that is meant instead: "ok, pounds then"."""
 DAYS: Final = "days"
 """Before the number of days, with its sign, by which an order's day is to be changed."""
 
@@ -77,6 +80,10 @@ def _amounts(task: Task, slots: Slots) -> Task:
     if portion.startswith(DAYS):
         by = timedelta(days=int(portion.removeprefix(DAYS)))
         return task if task.on is None else replace(task, on=task.on + by, date_heard="")
+    if portion.startswith(IN_CURRENCY):
+        had, currency = task.foreign, portion.removeprefix(IN_CURRENCY)
+        alike = had is not None and exponent(had.currency or currency) == exponent(currency)
+        return replace(task, amounts=(replace(had, currency=currency),)) if had is not None and alike else task
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
         return replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")

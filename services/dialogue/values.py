@@ -121,7 +121,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return ask(memory, Asking(changed, SlotName.SOURCE), reply("ask.source"))
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
-    return advance(memory, changed, facts)
+    still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""
+    return advance(memory.first(reply("say.ok")) if still else memory, changed, facts)  # asked again, but heard
 
 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:

@@ -18,7 +18,7 @@ from services.understanding.clarification.competing_values import doubled
 from services.understanding.clarification.conditions import hanging, on_condition
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
-from services.understanding.clarification.gapped_orders import side_by_side
+from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import inquired
 from services.understanding.clarification.interposed_questions import (
@@ -100,6 +100,7 @@ _LOOKS: Final = (
     _Look(_ELSE, each_named),
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),
+    _Look(_THEN, day_of_the_last),
     # An order that may not be wanted; a transfer in words that nobody read.
     _Look(_ELSE, unsettled),
     _Look(_ELSE, offered),

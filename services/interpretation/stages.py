@@ -79,7 +79,8 @@ def interpret(
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     understood = looked_back(Annotation(transcript, spans, match), understood)
     if context.asked.day:
-        understood = day_within(Annotation(transcript, spans, match), understood, stages.normalize(context.asked.day))
+        told = stages.normalize(context.asked.day)
+        understood = day_within(Annotation(transcript, spans, match), understood, told, stages.today)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 

@@ -9,6 +9,8 @@ from services.payees.data import japanese_finder
 from services.payees.fold import is_japanese
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_FIGURED: Final = re.compile("[^\\W\\d]\\d")
+"""A letter before a figure: "O2" is a name, and no two."""
 _MOST_WORDS: Final = 4
 _LONGEST: Final = 12
 """Characters of a Japanese name that is looked for."""
@@ -20,7 +22,8 @@ class WrittenNames:
 
     def __init__(self, payees: Sequence[Payee]) -> None:
         names = [name for payee in payees for name in (payee.name, *payee.aliases)]
-        self._latin = frozenset(_folded(name) for name in names if not is_japanese(name) and len(_words(name)) > 1)
+        latin = [name for name in names if not is_japanese(name)]
+        self._latin = frozenset(_folded(name) for name in latin if len(_words(name)) > 1 or _FIGURED.search(name))
         self._japanese = frozenset("".join(name.split()) for name in names if is_japanese(name))
         self._families = frozenset(name.split()[0] for name in names if is_japanese(name) and " " in name)
 
@@ -38,7 +41,7 @@ class WrittenNames:
     def _of_words(self, text: str, spans: Sequence[Place]) -> Iterator[Place]:
         words = [(word.start(), word.end()) for word in _WORD.finditer(text)] if self._latin else []
         for first, (begin, _) in enumerate(words):
-            for _, end in words[first + 1 : first + _MOST_WORDS]:
+            for _, end in words[first : first + _MOST_WORDS]:
                 if any(_goes_over((begin, end), span) for span in spans) and _folded(text[begin:end]) in self._latin:
                     yield begin, end
 

@@ -106,7 +106,8 @@ def _ordered(said: Said, at: int) -> tuple[int, Understood] | None:
     """What is ordered behind the condition at a unit, and from which unit on."""
     for verb in islice(_verbs(said, at), MAX_CUTS):
         order = said.look(said.units.starts[verb], len(said.text), said.context)
-        if order.moves and order.then is None:
+        part = order.route is Route.EXTRACT and order.slots.amount and (order.slots.payee or order.slots.target)
+        if (order.moves and order.then is None) or (order.intent in MONEY_MOVING and part):
             return verb, order
     return None
 

@@ -154,7 +154,8 @@ def _kept(said: _Reckoning, begin: int, end: int) -> Understood | None:
     near = range(account[1], min(account[1] + _NEAR, size))
     sums = [hearing.reading.units.covering(s.start, s.end) for s in hearing.heard.spans if s.kind in NUMBERS]
     told = hearing.grammar.words.levels
-    levels = any(at and at[0] in near and said.words[at[0] - 1] in told for at in sums)
+    made = account[1] if said.words[begin] in told else size  # "make my savings a thousand"
+    levels = any(at and at[0] in near and (at[0] == made or said.words[at[0] - 1] in told) for at in sums)
     return _ordered(said, (begin, size), acts=True) if levels else None
 
 

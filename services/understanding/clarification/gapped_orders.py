@@ -1,11 +1,11 @@
-"""Transfers side by side, each with its day, that lean on one verb: 「妹に明日一万円で大家さんに月末に九万円」."""
+"""Orders side by side, each with its day, that lean on one verb: 「妹に明日一万円で大家さんに月末に九万円」."""
 
 import re
 from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import Evidence, Intent, Route, Slots, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, SlotName, Slots, Understood
 from services.understanding.clarification.competing_values import MAX_VALUES
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import one_after_another, said_in
@@ -56,3 +56,17 @@ def _order(said: Said, start: int, piece: str) -> Understood:
     order = said_in(said.again(" " * start + piece), said.text)
     plain = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and order.whole and not order.missing
     return order if plain and order.then is None and not order.doubted else replace(order, slots=Slots())
+
+
+def day_of_the_last(said: Said, made: Understood) -> Understood | None:
+    """The order with its day asked for, which is told of the last of several: "edison and toast, but toast monday"."""
+    day, cues = made.slots.date, said.rules.cues
+    if day is None or made.rule != cues.rule("doubled") or not said.rules.spaced or made.intent not in MONEY_MOVING:
+        return None
+    named = Mentions.of_all(said).of(made.intent)
+    starts = [evidence.start for name in made.doubted for evidence, _ in named[name]] or [0]
+    between = said.text[min(starts) : max(starts)] if max(starts) < day.evidence.start else ""
+    if not any(joint in between for joint in cues.joined):
+        return None
+    asked = Mention(SlotName.DATE, day.evidence)
+    return replace(made, slots=replace(made.slots, date=None), unresolved=(*made.unresolved, asked))

@@ -17,6 +17,9 @@ def inquired(said: Said, found: Understood) -> Understood | None:
         return None
     if found.intent is Intent.BALANCE_INQUIRY:
         return _of_accounts(said, found)
+    if found.intent is Intent.RECENT_TRANSACTIONS and said.rules.cues.in_all.holds(said.units.words):
+        topic = found.slots.topic or Slot(str(Topic.SUM), said.heard.whole(_RULE))
+        return replace(found, slots=replace(found.slots, topic=topic))
     return _of_days(said, found) if found.intent is Intent.BILL_INQUIRY and found.slots.period is None else None
 
 

@@ -12,11 +12,13 @@ from schemas.intent import Annotation, Evidence, Intent, Mention, Route, SlotNam
 from schemas.payee import MatchOutcome
 from schemas.span import overlap
 from services.understanding.correction.said import Said
+from services.understanding.fast.freeform.told import others_accounts, own_accounts
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _MOVES: Final = frozenset({Intent.TRANSFER_MONEY, Intent.INFORM, Intent.CORRECT})
 _NEAR: Final = 2
 """Words before an account of which one may say that the money goes there."""
+_POSSESSIVES: Final = ("'s", "’s")
 _MOST_WORDS: Final = 8
 """Words of "everyone in my family apart from", at most."""
 _RECEIVERS: Final = frozenset({SlotName.PAYEE, SlotName.TARGET})
@@ -57,6 +59,8 @@ def _beside(said: Said, found: Understood) -> Understood | None:
     target, payee, rules = found.slots.target, found.slots.payee, said.rules
     if payee is not None and found.intent in _MOVES and (other := _elsewhere(said)) is not None:
         return replace(found, unread=(*found.unread, other))
+    if payee is not None and found.intent in _MOVES and (own := _own_beside(said, found, payee.evidence)) is not None:
+        return own
     waits = found.intent is Intent.CORRECT and bool(said.context.terms.names)
     if target is None or found.intent not in _MOVES or not (payee is not None or waits):
         return None
@@ -70,6 +74,27 @@ def _beside(said: Said, found: Understood) -> Understood | None:
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     return replace(found, slots=replace(kept, payee=None), missing=missing, rule=rule, payees=None)
+
+
+def _own_beside(said: Said, found: Understood, payee: Evidence) -> Understood | None:
+    """An own account that no rule took: another receiver, or right behind the name: "emily savings"."""
+    hearing, slots = said.hearing, found.slots
+    taken = [
+        *found.unread,
+        *(each.evidence for each in (*found.unresolved, slots.payee, slots.source, slots.target) if each),
+    ]
+    rule, into = said.rules.cues.rule("two_receivers"), [e for part, e, _ in own_accounts(hearing) if part == "target"]
+    for edge in (*into, *others_accounts(hearing)):
+        place = hearing.said(edge.start, edge.end, rule)
+        between = said.text[payee.end : place.start]
+        if any(overlap(place, each) for each in taken):
+            continue
+        if between and not between.strip(" ,") and payee.surface[-2:] not in _POSSESSIVES:
+            return replace(found, unread=(*found.unread, place))
+        if edge in into:
+            missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
+            return replace(found, slots=replace(slots, payee=None), missing=missing, rule=rule, payees=None)
+    return None
 
 
 def _elsewhere(said: Said) -> Evidence | None:

@@ -13,6 +13,7 @@ from services.understanding.fast.ruleset.meanings import CARDS
 
 _RULE: Final = RuleId("intents.more_wanted@1")
 _READ: Final = READING | TOLD_ALONE | CARDS
+_MOST_BILLS: Final = 3
 _MOST_LEAD: Final = 4
 """Words between "and" and what is wanted: "and could you please mail"."""
 
@@ -33,17 +34,17 @@ def more_wanted(said: Said, found: Understood) -> Understood | None:
 
 
 def enough_for(said: Said, found: Understood) -> Understood | None:
-    """A balance with the bill that it is to be enough for: "do i have enough for the credit card bill"."""
+    """A balance with the bills that it is to be enough for: "do i have enough for the rent and the card bill"."""
     rules, words, nouns = said.rules, said.units.words, said.hearing.nouns
     plain = found.intent is Intent.BALANCE_INQUIRY and found.then is None and said.context.idle
     if not plain or found.slots.bill is not None or rules.cues.enough.isdisjoint(words):
         return None
     named = nouns.bills(words, next(i for i, word in enumerate(words) if word in rules.cues.enough))
-    if len(named) != 1:
-        return None
-    slots = Slots(bill=Slot(BillId(*named), said.heard.whole(_RULE)))
-    due = Understood(Intent.BILL_INQUIRY, slots, route=Route.FAST, confidence=found.confidence, rule=_RULE)
-    return replace(found, then=due)
+    due: Understood | None = None
+    for each in reversed(named[:_MOST_BILLS]):
+        slots = Slots(bill=Slot(BillId(each), said.heard.whole(_RULE)))
+        due = replace(found, intent=Intent.BILL_INQUIRY, slots=slots, rule=_RULE, then=due)
+    return due and replace(found, then=due)
 
 
 def _wished(said: Said, begin: int) -> bool:

@@ -12,6 +12,8 @@ from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 from services.understanding.fast.words.reading import UtteranceLattice
 
 _RULE: Final = RuleId("intents.remark@1")
+_MOST: Final = 4
+"""Words before what is left, at most."""
 _RECURRING: Final = (RuleId("veto.recurring"),)
 
 
@@ -21,11 +23,12 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     waits = context.terms.awaited in ORDERS or context.asked is not None
     repeats = context.idle and _repeats(found)
     lacking = context.idle and found.intent is Intent.TRANSFER_MONEY and found.slots.amount is None
-    if not (repeats or lacking or (waits and _not_understood(found))):
+    stays = context.asked is SlotName.AMOUNT and _stays(said, found)
+    if not (stays or repeats or lacking or (waits and _not_understood(found))):
         return None
     reading, words = said.hearing.reading, said.rules.cues
     topics = {Topic.NOTE: words.notes, Topic.REPEATED: words.recurring, Topic.EXACT: words.unmeasured}
-    topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), "")
+    topic = next((name for name, trie in topics.items() if any(reading.phrases(trie))), Topic.EXACT if stays else "")
     about = _about(topic, said)
     if repeats:
         order = again(_single(words, text, reading)) if any(reading.phrases(words.recurring)) else None
@@ -41,6 +44,13 @@ def remarked(said: Said, found: Understood) -> Understood | None:
     if told is not None and told.intent in TOLD_ALONE and told.slots != Slots() and not told.unread:
         return replace(said_in(told, text), slots=replace(told.slots, topic=about))  # "make it 60 every month"
     return _alone(about)
+
+
+def _stays(said: Said, found: Understood) -> bool:
+    """Whether the amount is what is to be left where it is, not what is sent: "leave five hundred in there"."""
+    amount, units = found.slots.amount, said.units
+    place = units.covering(amount.evidence.start, amount.evidence.end) if amount is not None else None
+    return place is not None and said.rules.cues.staying.ends(units.words, place[0], _MOST)
 
 
 def _repeats(found: Understood) -> bool:

@@ -5,9 +5,10 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from schemas.ids import is_rule
-from schemas.intent import Annotation, Mention, SlotName, Understood
+from schemas.ids import is_rule, language
+from schemas.intent import Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.span import DateValue, Span, SpanKind
+from services.understanding.fast.ruleset.grammar import grammar
 
 _PARTS: Final[dict[str, Callable[[date], int]]] = {
     "dates.day_alone": lambda day: day.day,
@@ -16,10 +17,13 @@ _PARTS: Final[dict[str, Callable[[date], int]]] = {
 """What is told of a day by the rules that find no more of it."""
 
 
-def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...]) -> Understood:
+def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...], today: date) -> Understood:
     """The same, with the day of the time that was `told` before; one of several such days is asked for again."""
-    stretch = next((s.value for s in told if s.kind is SpanKind.DATE and isinstance(s.value, DateValue)), None)
+    stretches = [each for s in told if s.kind is SpanKind.DATE for each in s.values if isinstance(each, DateValue)]
+    stretch = next((each for each in stretches if each.end >= today), next(iter(stretches), None))
     day = found.slots.date
+    if stretch is not None and day is None and (told_alone := _of_the_month(heard, found, stretch)) is not None:
+        return told_alone
     span = next((s for s in heard.spans if day is not None and s.start == day.evidence.start), None)
     if stretch is None or day is None or span is None or stretch.start <= day.value.start <= stretch.end:
         return found
@@ -31,3 +35,20 @@ def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...]) -> 
         return replace(found, slots=replace(found.slots, date=None), unresolved=asked)
     value = DateValue.day(meant[0]) if meant else day.value
     return replace(found, slots=replace(found.slots, date=replace(day, value=value)))
+
+
+def _of_the_month(heard: Annotation, found: Understood, stretch: DateValue) -> Understood | None:
+    """The day that its number alone tells: "the third", asked on which day of december."""
+    numbers = [span for span in heard.spans if span.kind is SpanKind.ORDINAL]
+    if (found.intent is not None and found.slots.choice is None) or len(numbers) != 1 or len(heard.spans) != 1:
+        return None
+    text, beside = heard.transcript.text, grammar(language(heard.transcript.locale)).patterns.beside_a_day
+    if not beside.fullmatch(text[: numbers[0].start] + text[numbers[0].end :]):  # "anything but the third"
+        return None
+    days = (stretch.start + timedelta(days=n) for n in range((stretch.end - stretch.start).days + 1))
+    meant = [DateValue.day(each) for each in days if str(each.day) == str(numbers[0].value)]
+    if len(meant) != 1:
+        return None
+    evidence = Evidence(numbers[0].start, numbers[0].end, numbers[0].surface, numbers[0].rule)
+    slots = Slots(date=Slot(meant[0], evidence))
+    return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=numbers[0].rule)

@@ -243,8 +243,10 @@ class Mentions(Hearing):
                 if match.candidates and (match.choice is not None or match.candidates[0].score >= _SURE):
                     yield self._evidence(match.start, match.end), [match.choice or match.candidates[0].id]
                 elif " " in rest[start:end]:
-                    start += rest[start:end].rindex(" ") + 1  # the name may be the words before, or another's
-                    last = self._found(rest[start:end], begin + start) if self.grammar.spaced else None
+                    cut = start + rest[start:end].rindex(" ") + 1  # the name may be the words before, or another's
+                    last = self._found(rest[cut:end], begin + cut) if self.grammar.spaced else None
+                    one = last is not None and match.plausible == 1 and last.choice == match.candidates[0].id
+                    start = start if one else cut  # "jess tran" is no jess besides
                     if last is not None and last.choice is not None and last.candidates[0].score >= _SURE:
                         yield self._evidence(begin + start, begin + end), [last.choice]
                 elif match.plausible > 1 and (end - start > 1 or rest.startswith(self.grammar.words.titles, end)):

@@ -39,15 +39,28 @@ def qualified(said: Said, find: FindPayee, told: Told) -> Understood | None:
 def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
     """The order without what else the payee is called beside the name; None where that may be somebody else."""
     match, text = said.heard.payees, said.text
-    if match is None or match.choice is None or not said.context.idle:
+    if match is None or match.outcome is MatchOutcome.NOBODY or not said.context.idle:
         return None
-    beside = said.rules.patterns.apposed.match(text, match.end)
-    same = find(beside["name"]) if beside is not None else None
-    if beside is None or same is None or same.choice != match.choice:
-        return None
-    start, end = beside.span()
-    order = said_in(told(text[:start] + " " * (end - start) + text[end:], match), text)
-    return order if order.intent in COUNTED and order.rule is not None and order.whole else None
+    for pattern in (said.rules.patterns.apposed_two, said.rules.patterns.apposed):
+        beside = pattern.match(text, match.end)
+        one = _related(match, beside["name"], find) if beside is not None else None
+        if beside is None or one is None:
+            continue
+        start, end = beside.span()
+        order = said_in(told(text[:start] + " " * (end - start) + text[end:], _named(match, one)), text)
+        return order if order.intent in COUNTED and order.rule is not None and order.whole else None
+    return None
+
+
+def _related(match: PayeeMatch, name: str, find: FindPayee) -> PayeeId | None:
+    """Who of those that may be meant is called so, in the caller's own word for them or in one of ours."""
+    open_ = match.candidates[: match.plausible] if match.choice is None else match.candidates[:1]
+    own = [each.id for each in open_ if (each.relationship or "").casefold() == name.casefold()]
+    if len(own) == 1:
+        return own[0]
+    same = find(name)
+    known = same is not None and same.heard == name and same.choice in {each.id for each in open_}
+    return PayeeId(same.choice) if known and same is not None and same.choice is not None else None
 
 
 def _chosen(match: PayeeMatch, told_by: str, find: FindPayee, *, other: bool) -> PayeeId | None:

@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Understood
-from services.understanding.fast.asides.reasons import ClauseSpan
+from services.understanding.fast.asides.reasons import VERBS, ClauseSpan
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clauses.clauses import (
     MAX_CLAUSES,
@@ -21,6 +21,7 @@ from services.understanding.fast.clauses.clauses import (
 )
 from services.understanding.fast.clauses.joining import OWING
 from services.understanding.fast.clauses.segments import Read, corrects, run_on, segmented, unread
+from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.matching.matching import Matching, MatchInput
 from services.understanding.fast.matching.remainder import valued, words_of
 from services.understanding.fast.matching.telling import tells
@@ -28,6 +29,7 @@ from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.hearing import Hearing
 
+_ORDERS: Final = (*VERBS, "pay")
 _MOST_WORDS: Final = 3
 """Words that join two clauses, at most."""
 _MOST_JOINED: Final = 7
@@ -59,7 +61,8 @@ class ClauseReader:
         if clauses.unread and context.terms.awaited in ORDERS:
             return None, False
         stopped = any(vetoes_met(hearing, *left) - {"thing"} for left in clauses.unread)
-        whole = together(clauses, pending=pending, stopped=stopped)
+        outright = any(part.intent in MONEY_MOVING for part in clauses.read) and _outright(hearing, begin)
+        whole = together(clauses, pending=pending, stopped=stopped, outright=outright)
         if whole is not None and whole.intent in MONEY_MOVING:
             lost = (
                 at
@@ -99,6 +102,14 @@ class ClauseReader:
         made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD_ALONE and told.slots.bill is not None)
         return made
+
+
+def _outright(hearing: Hearing, begin: int) -> bool:
+    """Whether something is ordered, and the words from a unit on do not tell what the caller has to do."""
+    grammar, reading = hearing.grammar, hearing.reading
+    at = bare(grammar.phrases.asides_unasked, reading, begin, len(reading.words))[0]
+    told = grammar.phrases.tellings.begins(reading.words, at)
+    return grammar.spaced and not told and any(commanded(hearing, each) for each in _ORDERS)
 
 
 def _paying(hearing: Hearing, start: int, end: int) -> bool:

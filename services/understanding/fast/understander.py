@@ -247,10 +247,10 @@ class Understander:
         for at in range(min(first, size - 1), 0, -1):
             if at not in starts and not begins(hearing, at):
                 continue
-            if owned(hearing.nouns, reading.words, at):
-                continue  # of an account that is named before it
             found = self._matching.within(hearing, at, size)[0]
-            if found is not None and found.intent in READING and found.route is Route.FAST:
+            if found is None or (found.intent in READING and owned(hearing.nouns, reading.words, at)):
+                continue  # of an account that is named before it
+            if (found.intent in READING and found.route is Route.FAST) or found.route is Route.HUMAN:
                 return found
         return None
 

@@ -28,6 +28,9 @@ def mentioned(said: Said, found: Understood) -> Understood | None:
         return _refused(said.hearing, found)
     if found.intent is not Intent.TRANSFER_MONEY:
         return None
+    history = found.then is not None and found.then.intent is Intent.RECENT_TRANSACTIONS
+    if history and found.route is Route.FAST and not commanded(said.hearing):  # "fifty for emily, did it go through"
+        return replace(found, route=Route.CLARIFY, confidence=_SURE)
     whole = found.route is Route.FAST and found.then is None and not found.missing and not found.unread
     if not whole or found.unresolved or found.doubted:
         return None

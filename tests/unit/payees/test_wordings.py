@@ -3,6 +3,7 @@
 from schemas.ids import EN_US, PayeeId
 from schemas.payee import MatchOutcome, Payee
 from services.payees import PayeeIndex
+from services.payees.written import WrittenNames
 
 BOOK = PayeeIndex.build(
     [
@@ -29,3 +30,8 @@ def test_a_part_of_a_name_stands_only_where_it_was_heard_so() -> None:
     assert "pay jerry smith ten dollars" in worded("pay jarry ten dollars")
     assert "pay hugh smith ten dollars" in worded("pay view smith ten dollars")
     assert all(each.count(" ") >= 4 for each in worded("pay view smith ten dollars"))
+
+
+def test_a_figure_in_a_name_is_no_number() -> None:
+    names = WrittenNames([Payee(PayeeId("o2"), "O2")])
+    assert names.reaching_over("pay 2 to O2 now", [(4, 5), (10, 11)]) == [(9, 11)]

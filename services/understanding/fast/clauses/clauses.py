@@ -128,14 +128,17 @@ def commands(parts: Sequence[Clauses]) -> bool:
     return wants and not any(part.unread for part in parts)
 
 
-def together(clauses: Clauses, *, pending: bool, stopped: bool) -> Understood | None:
-    """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about."""
+def together(clauses: Clauses, *, pending: bool, stopped: bool, outright: bool) -> Understood | None:
+    """What the clauses say as one. `stopped`: an unread clause holds words that stop money; then it is asked about.
+
+    `outright`: a payment of which nothing is named is ordered.
+    """
     parts = _paying(clauses.read)
     if not any(part.intent not in TOLD_ALONE for part in parts):
         telling = pending or all(p.slots != Slots() or p.unresolved or p.rejected for p in parts)  # not "on my account"
         said = _told(parts) if parts and telling and not clauses.unread else None
         return said if pending or said is None else _an_order(said)
-    merged = _merged(_wanted(parts))
+    merged = _merged(parts if outright else _wanted(parts))
     if merged is None:
         return None
     return _asked_about(merged, clauses, stopped=stopped)

@@ -11,6 +11,7 @@ from schemas.ids import BillId, CardId, RuleId
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.fast.asides.reasons import PARTS
 from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import bare
 from services.understanding.fast.freeform.loose import commanded
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
@@ -39,17 +40,21 @@ def carded(hearing: Hearing) -> Understood | None:
         return None
     names = {grammar.symbols[name]: verb for name, verb in _CUES.items()}
     size, words = len(reading.words), reading.words
-    cues = reading.lattice.of(names)
-    if not cues:
-        return None
+    begin = bare(grammar.phrases.asides_unasked, reading, 0, size)[0]
+    cues = [
+        e for e in reading.lattice.of(names) if e.start > begin or "question" not in vetoes_met(hearing, e.start, e.end)
+    ]
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))
+    # none is wanted by "has my new card arrived"
     if not wanted or (stops := vetoes_met(hearing, 0, size, places) & _STOPS) - _TELLING:
         return None
-    cards = own_cards(hearing)
-    if cards is None or len(cards) > 1 or not (cards or CALLED.intersection(words)):
+    cards, verb = own_cards(hearing), "unlock" if "unlock" in wanted else "lock"
+    if cards is None:  # "kill her card"
+        locks = verb == "lock" and not stops and commanded(hearing, verb)
+        return of_a_card(Intent.CARD_LOCK, {}, Route.CLARIFY, RULE) if locks else None
+    if len(cards) > 1 or not (cards or CALLED.intersection(words)):
         return None
-    verb = "unlock" if "unlock" in wanted else "lock"
     ends = verb == "lock" and any(edge.symbol == grammar.symbols[_LOST] for edge in cues)
     asked = commanded(hearing, verb) or (ends and commanded(hearing, _STOPPING))
     if stops and not asked:

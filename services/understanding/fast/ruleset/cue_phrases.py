@@ -135,6 +135,7 @@ class CuePhrases:
     reckoning: Trie
     remaining: Trie
     emptying: Trie
+    staying: Trie
     keeping: Trie
     moving: str
     halves: Trie

@@ -114,6 +114,7 @@ class CuePhrasesFile(RuleFile):
     reckoning: tuple[str, ...] = ()  # words beside that which belong to it
     remaining: tuple[str, ...] = ()  # what is left of it
     emptying: tuple[str, ...] = ()  # before an account: all of it is to go
+    staying: tuple[str, ...] = ()  # before an amount: so much is not sent
     keeping: tuple[str, ...] = ()  # before an account or a sum: so much it is to hold
     moving: str = ""  # what is ordered where an account is emptied
     halves: tuple[str, ...] = ()  # twice: one sum in parts

@@ -50,7 +50,9 @@ class SentencePatterns(RuleFile):
     pronoun: re.Pattern[str] = _NOWHERE
     needed_by: re.Pattern[str] = _NOWHERE
     it_sent: re.Pattern[str] = _NOWHERE
+    beside_a_day: re.Pattern[str] = _NOWHERE
     apposed: re.Pattern[str] = _NOWHERE
+    apposed_two: re.Pattern[str] = _NOWHERE
     from_it: re.Pattern[str] = _NOWHERE
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE

@@ -33,10 +33,11 @@ class CallerNouns:
     units: frozenset[str]
     """Every unit of their names: none of them is a slip of the keyboard."""
 
-    def bills(self, words: tuple[str, ...], begin: int) -> frozenset[str]:
-        """The ids of the bills that are named from a unit on."""
+    def bills(self, words: tuple[str, ...], begin: int) -> tuple[str, ...]:
+        """The ids of the bills that are named from a unit on, in their order."""
         edges = (edge for at in range(begin, len(words)) for edge in self.trie.scan(words, at))
-        return frozenset(noun.id for edge in edges if (noun := self.nouns[edge.symbol]).kind == "bill" and noun.id)
+        named = (noun.id for edge in edges if (noun := self.nouns[edge.symbol]).kind == "bill" and noun.id)
+        return tuple(dict.fromkeys(named))
 
 
 class _Thing(NamedTuple):
