@@ -27,6 +27,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
         return choose(state, _pointed(state, heard, slots.choice.value), facts, heard)
+    if (rest := _those_left(state, heard)) is not None:
+        return advance(state.memory.missed(0), _only(task, rest), facts)
     if (told := _other_card(state, heard) or _told(state, heard, facts) or _marked(state, heard, facts)) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
@@ -42,6 +44,20 @@ def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
     if SlotName.PAYEE not in heard.rejected or number < 1:
         return number
     return 3 - number if len(state.choices) == 2 else len(state.choices) + 1  # noqa: PLR2004 - one or the other
+
+
+def _those_left(state: DialogueState, heard: Understood) -> tuple[PayeeId, ...] | None:
+    """Those of the offered payees who are not said not to be meant; None where nothing is told by that."""
+    if SlotName.PAYEE not in heard.rejected or heard.payees is None or state.asked is not SlotName.PAYEE:
+        return None
+    named = {each.id for each in heard.payees.candidates[: max(1, heard.payees.plausible)]}
+    rest = tuple(PayeeId(each) for each in state.choices if each not in named)
+    return rest if 0 < len(rest) < len(state.choices) else None
+
+
+def _only(task: Task, payees: tuple[PayeeId, ...]) -> Task:
+    """The task with the one payee, or open between these."""
+    return chosen_payee(task, payees[0]) if len(payees) == 1 else replace(task, payee_candidates=payees)
 
 
 def _other_card(state: DialogueState, heard: Understood) -> int | None:

@@ -26,6 +26,7 @@ from services.understanding.correction.disfluent_amounts import either, put_toge
 from services.understanding.correction.history_period import looked_back
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.name_completion import called_in_two
+from services.understanding.correction.other_ones import told_by_another
 from services.understanding.correction.payee_qualifiers import apposed, qualified
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
@@ -166,6 +167,9 @@ class _Stages:
         said, found = self._said(heard, context), self.mended(heard, context)
         if (plain := self._uncontracted(said, found)) is not None:
             return plain
+        other = told_by_another(said, lambda text: self.understood(self._again(heard, 0, text), context))
+        if other is not None:
+            return other
         anyone, naming = self._anyone(heard), partial(self._naming, heard, context)
         meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
         meant = meant or apposed(said, anyone, naming)

@@ -26,12 +26,15 @@ class Called:
     def __init__(self, payees: Sequence[Payee], readings: Mapping[str, tuple[str, ...]]) -> None:
         self._nicknames: dict[str, dict[int, None]] = {}
         self._givens: dict[str, dict[int, set[str]]] = {}
+        self._parts: dict[str, set[int]] = {}
         for owner, payee in enumerate(payees):
             own = () if fold_word(payee.relationship) in relationship_words() else (payee.relationship,)  # お花の先生
             for alias in (*payee.aliases, *own):
                 for said in _sayings(alias, readings):
                     self._nicknames.setdefault(said, {})[owner] = None
             for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):
+                for part in (family, given, family + given):
+                    self._parts.setdefault(part, set()).add(owner)
                 if given:
                     self._givens.setdefault(given, {}).setdefault(owner, set()).add(family)
         self._banks = banks = owners_by_bank(payees, _bank_names, is_japanese)
@@ -92,14 +95,25 @@ class Called:
                 return found.start(), found.end(), self._banks[found[0]]
         return None
 
-    def banked(self, text: str) -> Banked | None:
-        """The utterance without the bank that is named in it, where it is one of the book's."""
+    def banked(self, text: str, related: Callable[[str], Collection[int]]) -> Banked | None:
+        """The utterance without the bank, or who is not meant, that is named in it, where it is one of the book's."""
         found = self._bank.search(text) if self._bank is not None else None
         if found is None:
-            return None
+            return self._not_that_one(text, related)
         if found["other"]:
             return Banked.without(text, found, self._everyone - self._banks[found["other"]])
         return Banked.without(text, found, self._banks[found["of"] or found["at"]])
+
+    def _not_that_one(self, text: str, related: Callable[[str], Collection[int]]) -> Banked | None:
+        """The utterance without who is said not to be meant before a name: 「大家さんじゃないほうの田中さん」."""
+        for found in _not_that_one().finditer(text):
+            for begin in range(found.start("of"), found.end("of")):
+                names = text[begin : found.end("of")], text[begin : found.end("called")]
+                owners = {owner for of in names for owner in (*related(of), *self._parts.get(of, ()))}
+                if owners:
+                    size = found.end() - begin
+                    return Banked(text[:begin] + text[found.end() :], begin, size, self._everyone - owners)
+        return None
 
 
 def _fold(text: str) -> str:
@@ -123,6 +137,15 @@ def _parted() -> re.Pattern[str]:
     rules = japanese_finder()
     between = f"(?:{_any_of(rules.parted_honorifics)})?(?:{_any_of(rules.parted_places)})?の"
     return re.compile(f"(?P<of>{_NAME}?){between}(?=(?P<given>{_NAME}))")
+
+
+@lru_cache(maxsize=1)
+def _not_that_one() -> re.Pattern[str]:
+    """Who is not meant, before the name of who is."""
+    rules = japanese_finder()
+    denied, places = _any_of(rules.not_at_bank), _any_of(rules.parted_places)
+    called = f"(?P<called>(?:{_any_of(rules.parted_honorifics)})?)"
+    return re.compile(f"(?P<of>{_NAME}?){called}(?:{denied})(?:の?(?:{places}))?の(?={_NAME})")
 
 
 @lru_cache(maxsize=1)

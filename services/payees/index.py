@@ -150,7 +150,7 @@ class PayeeIndex:
     ) -> PayeeMatch | None:
         """Who is meant by a name and a bank, or a letter; None unless that stands right beside a name."""
         if language(locale) == "ja":
-            banked = self._called.banked(text)
+            banked = self._called.banked(text, self._of_relation)
         else:
             banked = next(filter(None, (each.banked(text) for each in self._beside)), None)
         if banked is None:
