@@ -27,15 +27,14 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
         return choose(state, _pointed(state, heard, slots.choice.value), facts, heard)
-    if (rest := _those_left(state, heard)) is not None:
-        return advance(state.memory.missed(0), _only(task, rest), facts)
     if (told := _other_card(state, heard) or _told(state, heard, facts) or _marked(state, heard, facts)) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     if named(heard, dialogue_rules().of_all):
         state = _all_changed(state, heard)
-    step = _of_one_that_waits(state, task, heard, facts) or _told_by_another(state, task, heard, facts)
+    step = _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
+    step = step or _told_by_another(state, task, heard, facts)
     return step or _changed(state, task, heard, facts)
 
 
@@ -46,18 +45,16 @@ def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
     return 3 - number if len(state.choices) == 2 else len(state.choices) + 1  # noqa: PLR2004 - one or the other
 
 
-def _those_left(state: DialogueState, heard: Understood) -> tuple[PayeeId, ...] | None:
-    """Those of the offered payees who are not said not to be meant; None where nothing is told by that."""
+def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """Of the offered payees those who are not said not to be meant; None where nothing is told by that."""
     if SlotName.PAYEE not in heard.rejected or heard.payees is None or state.asked is not SlotName.PAYEE:
         return None
     named = {each.id for each in heard.payees.candidates[: max(1, heard.payees.plausible)]}
     rest = tuple(PayeeId(each) for each in state.choices if each not in named)
-    return rest if 0 < len(rest) < len(state.choices) else None
-
-
-def _only(task: Task, payees: tuple[PayeeId, ...]) -> Task:
-    """The task with the one payee, or open between these."""
-    return chosen_payee(task, payees[0]) if len(payees) == 1 else replace(task, payee_candidates=payees)
+    if not 0 < len(rest) < len(state.choices):
+        return None
+    left = chosen_payee(task, rest[0]) if len(rest) == 1 else replace(task, payee_candidates=rest)
+    return advance(state.memory.missed(0), left, facts)
 
 
 def _other_card(state: DialogueState, heard: Understood) -> int | None:
