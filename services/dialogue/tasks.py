@@ -87,11 +87,11 @@ def _amounts(task: Task, slots: Slots) -> Task:
         return task if task.on is None else replace(task, on=task.on + by, date_heard="")
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
-        return replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
-    if slots.amount is not None:
-        task = replace(task, amounts=_readings(task, slots.amount), portion="")
-    if portion:
+        task = replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
+    elif portion:
         task = replace(task, portion=portion, amounts=())
+    elif slots.amount is not None:
+        task = replace(task, amounts=_readings(task, slots.amount), portion="")
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:
