@@ -39,6 +39,7 @@ class SentencePatterns(RuleFile):
     other_person: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
+    for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
     greeting: re.Pattern[str] = _NOWHERE
     of_them_all: re.Pattern[str] = _NOWHERE
