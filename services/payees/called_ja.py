@@ -16,6 +16,8 @@ from services.payees.spans_ja import denied
 
 _LONGEST: Final = 12
 """Characters of a nickname with its ending."""
+_PART, _RELATION = 6, 5
+"""Characters of a part of a name, and of what its bearer is to the caller, at most."""
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
 _NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
 
@@ -33,10 +35,11 @@ class Called:
                 for said in _sayings(alias, readings):
                     self._nicknames.setdefault(said, {})[owner] = None
             for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):
-                for part in (family, given, family + given):
+                for part in {family, given, family + given} - {""}:
                     self._parts.setdefault(part, set()).add(owner)
                 if given:
                     self._givens.setdefault(given, {}).setdefault(owner, set()).add(family)
+        self._wholes = [(o, p.name) for o, p in enumerate(payees) if is_japanese(p.name) and " " not in p.name]
         self._banks = banks = owners_by_bank(payees, _bank_names, is_japanese)
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
@@ -79,7 +82,28 @@ class Called:
             owners = _owners(self._givens.get(found["given"], {}), found["of"], related)
             if owners and not denied(text, found.end()):
                 return found.start(), found.end(), owners
+        return self._with_relation(text, related)
+
+    def _with_relation(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
+        """Where a part of a name, as it is read too, stands beside what its bearer is: 「葵先輩」, 「孫のひかる」."""
+        folded = _fold(text)
+        for begin in range(len(text)):
+            for end in range(min(len(text), begin + _PART), begin, -1):
+                having = self._parts.get(text[begin:end]) or self._parts.get(folded[begin:end], ())
+                for size in range(_RELATION, 0, -1) if having else ():
+                    owners = [owner for owner in related(text[end : end + size]) if owner in having]
+                    if owners and not denied(text, end + size):
+                        return begin, end + size, owners
+                    of = begin - 1 - size
+                    before = related(text[of : begin - 1]) if of >= 0 and _of(text, begin, end) else ()
+                    owners = [owner for owner in before if owner in having]
+                    if owners and not denied(text, end):
+                        return of, end, owners
         return None
+
+    def holding(self, said: str) -> list[int]:
+        """Whose one long name ends with what was said, and is little more: 「資材センター」."""
+        return [o for o, name in self._wholes if name.endswith(said) and len(name) < 2 * len(said)]
 
     def _given_at(self, text: str, start: int, said: str) -> Iterator[tuple[int, dict[int, set[str]]]]:
         """Given names of the book that are all of the word that begins at `start`, but for an honorific."""
@@ -120,6 +144,16 @@ def _fold(text: str) -> str:
     """The text, a character a character: width folded, hiragana as katakana."""
     each = (unicodedata.normalize("NFKC", char) for char in text)
     return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(TO_KATAKANA)
+
+
+def _of(text: str, begin: int, end: int) -> bool:
+    """Whether a name stands behind 「の」, and ends where a particle or an honorific begins."""
+    return text[begin - 1] == "の" and (_ends().match(text, end) or _endings().match(text, end)) is not None
+
+
+@lru_cache(maxsize=1)
+def _ends() -> re.Pattern[str]:
+    return re.compile(f"{_any_of(japanese_finder().payee_particles)}|{_any_of(japanese_finder().other_particles)}|$")
 
 
 def _any_of(words: Sequence[str]) -> str:
