@@ -4,11 +4,46 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, RuleId
-from schemas.intent import Evidence, Intent, Slot, Topic, Understood
-from schemas.span import DateValue
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Topic, Understood
+from schemas.span import DateValue, SpanKind
+from services.understanding.correction.merging import set_back
 from services.understanding.correction.said import Said
+from services.understanding.fast.asides.reasons import own_bill
 
 _RULE: Final = RuleId("intents.inquired@1")
+_VERBLESS: Final = ".no_verb@"
+
+
+def remembered(said: Said, found: Understood) -> Understood | None:
+    """What was paid, or is due, where a sum of it is but remembered: 「丸栄さんのお金、3600円やったかね」."""
+    patterns, text, match = said.rules.patterns, said.text, said.heard.payees
+    sums = [span for span in said.heard.spans if span.kind is SpanKind.MONEY]
+    told = found.intent in {None, Intent.QNA} or (_VERBLESS in (found.rule or "") and found.intent in MONEY_MOVING)
+    if len(sums) != 1 or not told or not said.context.idle or not patterns.recalled.match(text, sums[0].end):
+        return None
+    ordered = said.part(0, sums[0].start)  # 「電気代払って、八千円だったかな」
+    if ordered is not None and ordered.intent in MONEY_MOVING:
+        return None
+    due = own_bill(said.hearing, 0, len(said.units.words))
+    if due is not None:
+        return _asked(said, said.units.ends[due[0].end - 1], patterns.due_now)
+    return _asked(said, match.end, patterns.paid_then) if match is not None and match.candidates else None
+
+
+def spent(said: Said, found: Understood) -> Understood | None:
+    """What was spent on something that is none of the caller's bills: 「残高とタクシー代を教えて」."""
+    cost = said.rules.patterns.cost.search(said.text)
+    if cost is None or found.intent not in {None, Intent.BALANCE_INQUIRY} or not said.context.idle:
+        return None
+    if own_bill(said.hearing, 0, len(said.units.words)) is not None:
+        return None
+    return _asked(said, cost.end("name"), said.rules.patterns.spent_there)
+
+
+def _asked(said: Said, at: int, words: str) -> Understood | None:
+    """What the text up to a code point means with these words behind it, where it only looks something up."""
+    meant = set_back(said.again(said.text[:at] + words), said.text, at, len(said.text), len(words))
+    return meant if meant.intent in READING and meant.route is Route.FAST else None
 
 
 def inquired(said: Said, found: Understood) -> Understood | None:

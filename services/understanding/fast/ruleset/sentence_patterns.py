@@ -39,6 +39,11 @@ class SentencePatterns(RuleFile):
     other_person: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
+    cost: re.Pattern[str] = _NOWHERE
+    recalled: re.Pattern[str] = _NOWHERE
+    spent_there: str = ""
+    paid_then: str = ""
+    due_now: str = ""
     for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
     greeting: re.Pattern[str] = _NOWHERE
