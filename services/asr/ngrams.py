@@ -1,14 +1,15 @@
 """How likely a transcript is as a sentence: an n-gram model of tokens that a checkpoint may carry beside its heads.
 
-`language.npz.xz`, written by `recogniser language`, has for each order n the `keys` of its n-grams, ascending, as
-differences whose bytes lie in planes; the `cost` of each; and the `backoff` of each context of n - 1 tokens that some
-key begins with: both in `steps` a nat. A key is an n-gram read as a number to the `base`, one more than the size of the
-vocabulary: each token counts one more than its id, the boundary of a sentence 0.
+`language.npz.xz`, written by `recogniser language`, has for each order n the `cost` of its n-grams, ascending, and the
+`backoff` of each context of n - 1 tokens that some n-gram begins with: both in `steps` a nat. The n-grams themselves
+are the level n of a tree: how many `branches` each node of the level above has, the last of the `tokens` of each node,
+and whether it is an n-gram of its `own` or but the beginning of longer ones. Read as a number to the `base`, one more
+than the size of the vocabulary, an n-gram is a key: each token counts one more than its id, a sentence's boundary 0.
 """
 
 import lzma
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
@@ -62,13 +63,18 @@ class Ngrams:
         self._base = int(arrays["base"])
         if self._base != vocabulary + 1:
             raise ValueError(f"a language model of {self._base - 1} tokens, where the checkpoint has {vocabulary}")
-        self._orders = [self._read(arrays, n) for n in range(1, int(arrays["order"]) + 1)]
+        self._orders = [self._read(arrays, n, keys) for n, keys in enumerate(self._keys(arrays), 1)]
         every = np.arange(self._base)
         self._pairs = self._lengthened(np.full((self._base, self._base), -UNKNOWN_COST), every, every, 0, 2)
 
-    def _read(self, arrays: Mapping[str, NDArray[np.uint8]], n: int) -> _Order:
-        planes = np.ascontiguousarray(arrays[f"keys{n}"].T)
-        keys = planes.view(np.int64)[:, 0].cumsum()
+    def _keys(self, arrays: Mapping[str, NDArray[np.uint8]]) -> Iterator[Keys]:
+        """Of each order, ascending."""
+        nodes = np.zeros(1, dtype=np.int64)
+        for n in range(1, int(arrays["order"]) + 1):
+            nodes = nodes.repeat(_numbers(arrays[f"branches{n}"])) * self._base + _numbers(arrays[f"tokens{n}"])
+            yield nodes[np.unpackbits(arrays[f"own{n}"], count=len(nodes)) > 0]
+
+    def _read(self, arrays: Mapping[str, NDArray[np.uint8]], n: int, keys: Keys) -> _Order:
         cost, backoff = (arrays[f"{name}{n}"] / -float(arrays["steps"]) for name in ("cost", "backoff"))
         contexts = keys // self._base  # ascending, as keys are
         return _Order(keys, cost, contexts[np.diff(contexts, prepend=-1) > 0], backoff)
@@ -114,6 +120,11 @@ def _unpacked(path: Path) -> bytes:
         return lzma.decompress(packed)
     name = f"ngrams-{sha256(packed).hexdigest()[:16]}"
     return zlib.decompress(kept(name, lambda: zlib.compress(lzma.decompress(packed))))
+
+
+def _numbers(planes: NDArray[np.uint8]) -> Keys:
+    """Of their low and their high bytes."""
+    return planes[0] + 256 * planes[1].astype(np.int64)
 
 
 def _places(keys: Keys, wanted: Keys) -> NDArray[np.int64]:

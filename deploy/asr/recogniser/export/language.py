@@ -27,6 +27,8 @@ PRACTISED = 1 / 3
 """Of the sentences are drawn as for training, where names, sayings and random words are commoner."""
 NATURAL = frozenset({"sentence", "written"})
 """Categories of natural sentences."""
+SMALLEST = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "lp": 0, "pb": 0}
+"""How a file is packed: its arrays are of bytes."""
 
 
 def texts(lang: str, count: int, seed: int) -> Iterator[list[str]]:
@@ -65,6 +67,6 @@ def main() -> None:
     arrays = ngram_counts.model(text, foretold, tokenizer.get_vocab_size() + 1, args.least)
     whole = io.BytesIO()
     np.savez(whole, **arrays)
-    args.out.write_bytes(lzma.compress(whole.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+    args.out.write_bytes(lzma.compress(whole.getvalue(), filters=[SMALLEST]))
     sizes = [arrays[f"cost{n}"].size for n in range(1, order + 1)]
     print(f"{args.out}: {args.out.stat().st_size / 1e6:.2f} MB, {sizes} n-grams")

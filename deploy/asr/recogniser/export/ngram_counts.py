@@ -14,13 +14,14 @@ def model(text: np.ndarray, foretold: np.ndarray, base: int, least: list[int]) -
 
     Before each sentence lie as many zeros as the longest n-gram has tokens before its last.
     """
-    arrays = {"base": np.array(base), "steps": np.array(STEPS)}
+    arrays, kept = {"base": np.array(base), "steps": np.array(STEPS)}, []
     for n, (keys, counts) in enumerate(counted(text, foretold, base, len(least)), 1):
-        if not (counts >= least[n - 1]).any():
+        often = counts >= least[n - 1]
+        if not often.any():
             break
+        kept.append(keys[often])
         arrays |= {f"{name}{n}": array for name, array in smoothed(keys, counts, base, n, least[n - 1]).items()}
-        arrays["order"] = np.array(n)
-    return arrays
+    return arrays | {"order": np.array(len(kept))} | branching(kept, base)
 
 
 def counted(text: np.ndarray, foretold: np.ndarray, base: int, order: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -40,8 +41,26 @@ def smoothed(keys: np.ndarray, counts: np.ndarray, base: int, n: int, least: int
     kept = counts >= least
     left = 1 - np.bincount(context, np.where(kept, share, 0)) if n > 1 else np.ones(1)
     used = np.bincount(context, kept) > 0
-    planes = np.diff(keys[kept], prepend=0).astype(np.int64).view(np.uint8).reshape(-1, 8).T
-    return {"keys": planes, "cost": cost(share[kept]), "backoff": cost(left[used])}
+    return {"cost": cost(share[kept]), "backoff": cost(left[used])}
+
+
+def branching(keys: list[np.ndarray], base: int) -> dict[str, np.ndarray]:
+    """Keys of all orders as the levels of a tree: how many nodes each has below, its last token, whether it is one."""
+    levels, longer = [], np.zeros(0, dtype=np.int64)
+    for each in reversed(keys):
+        longer = np.union1d(each, longer // base)
+        levels.insert(0, longer)
+    arrays, above = {}, np.zeros(1, dtype=np.int64)
+    for n, (level, own) in enumerate(zip(levels, keys, strict=True), 1):
+        below = np.bincount(np.searchsorted(above, level // base), minlength=len(above))
+        arrays |= {f"branches{n}": planes(below), f"tokens{n}": planes(level % base)}
+        arrays[f"own{n}"], above = np.packbits(np.isin(level, own)), level
+    return arrays
+
+
+def planes(numbers: np.ndarray) -> np.ndarray:
+    """Numbers below 65,536 as two rows: their low bytes, and the high ones."""
+    return numbers.astype("<u2").view(np.uint8).reshape(-1, 2).T
 
 
 def cost(share: np.ndarray) -> np.ndarray:
