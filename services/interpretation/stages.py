@@ -28,6 +28,7 @@ from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.name_completion import called_in_two
 from services.understanding.correction.other_ones import told_by_another
 from services.understanding.correction.payee_qualifiers import apposed, qualified
+from services.understanding.correction.plain_words import plainly
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
 from services.understanding.correction.split_amounts import summed
@@ -167,7 +168,8 @@ class _Stages:
         said, found = self._said(heard, context), self.mended(heard, context)
         if (plain := self._uncontracted(said, found)) is not None:
             return plain
-        other = told_by_another(said, lambda text: self.understood(self._again(heard, 0, text), context))
+        again = lambda text: self.understood(self._again(heard, 0, text), context)  # noqa: E731
+        other = plainly(said, found, again) or told_by_another(said, again)
         if other is not None:
             return other
         anyone, naming = self._anyone(heard), partial(self._naming, heard, context)

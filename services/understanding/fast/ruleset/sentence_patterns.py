@@ -41,9 +41,13 @@ class SentencePatterns(RuleFile):
     kept_back: re.Pattern[str] = _NOWHERE
     cost: re.Pattern[str] = _NOWHERE
     recalled: re.Pattern[str] = _NOWHERE
+    ordered: re.Pattern[str] = _NOWHERE
+    in_a_row: re.Pattern[str] = _NOWHERE
     spent_there: str = ""
     paid_then: str = ""
     due_now: str = ""
+    plain: tuple[tuple[re.Pattern[str], str], ...] = ()
+    written: tuple[tuple[str, ...], ...] = ()
     for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
     greeting: re.Pattern[str] = _NOWHERE
