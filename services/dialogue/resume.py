@@ -56,7 +56,15 @@ def go_on(state: DialogueState, said: Reply, facts: Facts) -> Step:
     queue = tuple(each for each in memory.queue if not _paid(each, memory.ordered))
     if task is None and queue:
         task, memory = queue[0], replace(memory, queue=queue[1:])
-    return (state, Answer(reply=said)) if task is None else advance(memory.first(said), task, facts)
+    return (state, Answer(reply=said)) if task is None else _next(memory.first(said), task, facts)
+
+
+def _next(memory: Memory, task: Task, facts: Facts) -> Step:
+    """Go on with a task, and where that but tells something, with what else was said in the same breath."""
+    left, decision = advance(memory, task, facts)
+    if isinstance(decision, Answer) and decision.reply is not None and left.task is None and left.memory.queue:
+        return go_on(left, decision.reply, facts)
+    return left, decision
 
 
 def _paid(task: Task, before: Task | None) -> bool:
