@@ -91,7 +91,7 @@ class Called:
         begins = [at for at, one in enumerate(text) if one in self._begun or folded[at] in self._begun]
         for begin in begins:
             for end in range(min(len(text), begin + _PART), begin, -1):
-                having = self._parts.get(text[begin:end]) or self._parts.get(folded[begin:end], ())
+                having = self._parts.get(text[begin:end]) or self._parts.get(folded[begin:end]) or set[int]()
                 for size in range(_RELATION, 0, -1) if having else ():
                     owners = [owner for owner in related(text[end : end + size]) if owner in having]
                     if owners and not denied(text, end + size):

@@ -3,10 +3,11 @@
 The other one of two stands in its place, and the words are read so; of several it is asked which.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
+from schemas.banking import Account, Bill, Card
 from schemas.intent import Intent, Route, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
 from services.understanding.correction.merging import one_after_another, set_back, values
@@ -20,6 +21,7 @@ _SLOTS: Final = {
 }
 _DONE_TO: Final = frozenset({"card", "bill"})
 """Slots of what may be dealt with one after the other."""
+_Owned: TypeAlias = Sequence[Account | Card | Bill]
 _TWO: Final = 2
 _MOST: Final = 4
 """Things of which it is asked which one is meant, at most."""
@@ -67,7 +69,7 @@ def _others(said: Said) -> Iterator[_Others]:
     context = said.context
     if context.code:
         return
-    owned = {"account": context.accounts, "card": context.cards, "bill": context.bills}
+    owned: dict[str, _Owned] = {"account": context.accounts, "card": context.cards, "bill": context.bills}
     for found in said.rules.patterns.other_than.finditer(said.text):
         for kind, of_kind in owned.items():
             start, out = _named_up_to(said, kind, found.start())
