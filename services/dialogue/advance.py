@@ -11,6 +11,7 @@ from schemas.decision import (
     Confirm,
     Decision,
     Execute,
+    Handoff,
     LockCard,
     ReadBalance,
     Refuse,
@@ -69,6 +70,8 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
             return done(memory, Execute(history(task, facts)))
         case Intent.BILL_INQUIRY | Intent.BALANCE_INQUIRY:  # a card's balance is its bill
             return done(memory, Answer(reply=bills_due(task, facts)))
+        case Intent.HUMAN_HANDOFF:
+            return done(memory, Handoff(reply("handoff.now")))
         case _:
             return done(memory, payees(task, facts))
 

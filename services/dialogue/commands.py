@@ -152,7 +152,7 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
     if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA, Topic.SUM}:
         yield reply(f"problem.{about}")
-    if heard.then is not None and heard.then.intent in {Intent.QNA, Intent.HUMAN_HANDOFF}:
+    if heard.then is not None and heard.then.intent is Intent.QNA:
         yield reply("offer.missed_some")
     elif heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
         yield reply("say.in_turn")
@@ -238,7 +238,7 @@ def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
 def queued(state: DialogueState, heard: Understood) -> DialogueState:
     """What was said after the command waits its turn."""
     rules, then, queue, before = dialogue_rules(), heard.then, state.memory.queue, leaning(state, heard)
-    while then is not None and then.intent in COMMANDS:
+    while then is not None and then.intent in COMMANDS | {Intent.HUMAN_HANDOFF}:
         before = leaning(state, then, before)
         queue = (*queue, before)[: rules.queued]
         then = then.then

@@ -86,11 +86,11 @@ def _amounts(task: Task, slots: Slots) -> Task:
         return replace(task, amounts=(replace(had, currency=currency),)) if had is not None and alike else task
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
-        return replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
-    if slots.amount is not None:
-        task = replace(task, amounts=_readings(task, slots.amount), portion="")
-    if portion:
+        task = replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
+    elif portion:
         task = replace(task, portion=portion, amounts=())
+    elif slots.amount is not None:
+        task = replace(task, amounts=_readings(task, slots.amount), portion="")
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:

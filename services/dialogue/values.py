@@ -33,7 +33,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard)
-    step = _of_one_that_waits(state, task, heard, facts) or _told_by_another(state, task, heard, facts)
+    step = _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
+    step = step or _told_by_another(state, task, heard, facts)
     return step or _changed(state, task, heard, facts)
 
 
@@ -42,6 +43,18 @@ def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
     if SlotName.PAYEE not in heard.rejected or number < 1:
         return number
     return 3 - number if len(state.choices) == 2 else len(state.choices) + 1  # noqa: PLR2004 - one or the other
+
+
+def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """Of the offered payees those who are not said not to be meant; None where nothing is told by that."""
+    if SlotName.PAYEE not in heard.rejected or heard.payees is None or state.asked is not SlotName.PAYEE:
+        return None
+    named = {each.id for each in heard.payees.candidates[: max(1, heard.payees.plausible)]}
+    rest = tuple(PayeeId(each) for each in state.choices if each not in named)
+    if not 0 < len(rest) < len(state.choices):
+        return None
+    left = chosen_payee(task, rest[0]) if len(rest) == 1 else replace(task, payee_candidates=rest)
+    return advance(state.memory.missed(0), left, facts)
 
 
 def _other_card(state: DialogueState, heard: Understood) -> int | None:

@@ -26,7 +26,9 @@ from services.understanding.correction.disfluent_amounts import either, put_toge
 from services.understanding.correction.history_period import looked_back
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.name_completion import called_in_two
+from services.understanding.correction.other_ones import told_by_another
 from services.understanding.correction.payee_qualifiers import apposed, qualified
+from services.understanding.correction.plain_words import plainly
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
 from services.understanding.correction.split_amounts import summed
@@ -178,6 +180,10 @@ class _Stages:
         said, found = self._said(known, context), self._mended(known, context)
         if (plain := self._uncontracted(known, said, found)) is not None:
             return plain
+        again = lambda text: self.understood(self._again(heard, 0, text), context)  # noqa: E731
+        other = plainly(said, found, again) or told_by_another(said, again)
+        if other is not None:
+            return other
         anyone, naming = self._anyone(heard), partial(self._naming, heard, context)
         meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
         meant = meant or apposed(said, anyone, naming)

@@ -16,6 +16,8 @@ from services.payees.spans_ja import denied
 
 _LONGEST: Final = 12
 """Characters of a nickname with its ending."""
+_PART, _RELATION = 6, 5
+"""Characters of a part of a name, and of what its bearer is to the caller, at most."""
 _HARD: Final = re.compile(f"[{KANJI}ァ-ヺー]")
 _NAME: Final = f"[{KANJI}ァ-ヺー]{{1,8}}"
 
@@ -26,14 +28,19 @@ class Called:
     def __init__(self, payees: Sequence[Payee], readings: Mapping[str, tuple[str, ...]]) -> None:
         self._nicknames: dict[str, dict[int, None]] = {}
         self._givens: dict[str, dict[int, set[str]]] = {}
+        self._parts: dict[str, set[int]] = {}
         for owner, payee in enumerate(payees):
             own = () if fold_word(payee.relationship) in relationship_words() else (payee.relationship,)  # お花の先生
             for alias in (*payee.aliases, *own):
                 for said in _sayings(alias, readings):
                     self._nicknames.setdefault(said, {})[owner] = None
             for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):
+                for part in {family, given, family + given} - {""}:
+                    self._parts.setdefault(part, set()).add(owner)
                 if given:
                     self._givens.setdefault(given, {}).setdefault(owner, set()).add(family)
+        self._begun = frozenset(part[0] for part in self._parts)
+        self._wholes = [(o, p.name) for o, p in enumerate(payees) if is_japanese(p.name) and " " not in p.name]
         self._banks = banks = owners_by_bank(payees, _bank_names, is_japanese)
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
         things = "|".join(map(re.escape, japanese_finder().of_a_bank))
@@ -76,7 +83,29 @@ class Called:
             owners = _owners(self._givens.get(found["given"], {}), found["of"], related)
             if owners and not denied(text, found.end()):
                 return found.start(), found.end(), owners
+        return self._with_relation(text, related)
+
+    def _with_relation(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
+        """Where a part of a name, as it is read too, stands beside what its bearer is: 「葵先輩」, 「孫のひかる」."""
+        folded = _fold(text)
+        begins = [at for at, one in enumerate(text) if one in self._begun or folded[at] in self._begun]
+        for begin in begins:
+            for end in range(min(len(text), begin + _PART), begin, -1):
+                having = self._parts.get(text[begin:end]) or self._parts.get(folded[begin:end]) or set[int]()
+                for size in range(_RELATION, 0, -1) if having else ():
+                    owners = [owner for owner in related(text[end : end + size]) if owner in having]
+                    if owners and not denied(text, end + size):
+                        return begin, end + size, owners
+                    of = begin - 1 - size
+                    before = related(text[of : begin - 1]) if of >= 0 and _of(text, begin, end) else ()
+                    owners = [owner for owner in before if owner in having]
+                    if owners and not denied(text, end):
+                        return of, end, owners
         return None
+
+    def holding(self, said: str) -> list[int]:
+        """Whose one long name ends with what was said, and is little more: 「資材センター」."""
+        return [o for o, name in self._wholes if name.endswith(said) and len(name) < 2 * len(said)]
 
     def _given_at(self, text: str, start: int, said: str) -> Iterator[tuple[int, dict[int, set[str]]]]:
         """Given names of the book that are all of the word that begins at `start`, but for an honorific."""
@@ -92,20 +121,41 @@ class Called:
                 return found.start(), found.end(), self._banks[found[0]]
         return None
 
-    def banked(self, text: str) -> Banked | None:
-        """The utterance without the bank that is named in it, where it is one of the book's."""
+    def banked(self, text: str, related: Callable[[str], Collection[int]]) -> Banked | None:
+        """The utterance without the bank, or who is not meant, that is named in it, where it is one of the book's."""
         found = self._bank.search(text) if self._bank is not None else None
         if found is None:
-            return None
+            return self._not_that_one(text, related)
         if found["other"]:
             return Banked.without(text, found, self._everyone - self._banks[found["other"]])
         return Banked.without(text, found, self._banks[found["of"] or found["at"]])
+
+    def _not_that_one(self, text: str, related: Callable[[str], Collection[int]]) -> Banked | None:
+        """The utterance without who is said not to be meant before a name: 「大家さんじゃないほうの田中さん」."""
+        for found in _not_that_one().finditer(text):
+            for begin in range(found.start("of"), found.end("of")):
+                names = text[begin : found.end("of")], text[begin : found.end("called")]
+                owners = {owner for of in names for owner in (*related(of), *self._parts.get(of, ()))}
+                if owners:
+                    size = found.end() - begin
+                    return Banked(text[:begin] + text[found.end() :], begin, size, self._everyone - owners)
+        return None
 
 
 def _fold(text: str) -> str:
     """The text, a character a character: width folded, hiragana as katakana."""
     each = (unicodedata.normalize("NFKC", char) for char in text)
     return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(TO_KATAKANA)
+
+
+def _of(text: str, begin: int, end: int) -> bool:
+    """Whether a name stands behind 「の」, and ends where a particle or an honorific begins."""
+    return text[begin - 1] == "の" and (_ends().match(text, end) or _endings().match(text, end)) is not None
+
+
+@lru_cache(maxsize=1)
+def _ends() -> re.Pattern[str]:
+    return re.compile(f"{_any_of(japanese_finder().payee_particles)}|{_any_of(japanese_finder().other_particles)}|$")
 
 
 def _any_of(words: Sequence[str]) -> str:
@@ -123,6 +173,15 @@ def _parted() -> re.Pattern[str]:
     rules = japanese_finder()
     between = f"(?:{_any_of(rules.parted_honorifics)})?(?:{_any_of(rules.parted_places)})?の"
     return re.compile(f"(?P<of>{_NAME}?){between}(?=(?P<given>{_NAME}))")
+
+
+@lru_cache(maxsize=1)
+def _not_that_one() -> re.Pattern[str]:
+    """Who is not meant, before the name of who is."""
+    rules = japanese_finder()
+    denied, places = _any_of(rules.not_at_bank), _any_of(rules.parted_places)
+    called = f"(?P<called>(?:{_any_of(rules.parted_honorifics)})?)"
+    return re.compile(f"(?P<of>{_NAME}?){called}(?:{denied})(?:の?(?:{places}))?の(?={_NAME})")
 
 
 @lru_cache(maxsize=1)

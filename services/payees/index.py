@@ -150,7 +150,7 @@ class PayeeIndex:
     ) -> PayeeMatch | None:
         """Who is meant by a name and a bank, or a letter; None unless that stands right beside a name."""
         if language(locale) == "ja":
-            banked = self._called.banked(text)
+            banked = self._called.banked(text, self._of_relation)
         else:
             banked = next(filter(None, (each.banked(text) for each in self._beside)), None)
         if banked is None:
@@ -244,7 +244,8 @@ class PayeeIndex:
             return said
         what = heard(names, self._forms)
         if not what.said or not self._payees:
-            return listed(self._forms.recent, self._forms.as_written(written_key(names[0])), SPELLED_WHOLE, whole=True)
+            written = self._forms.as_written(written_key(names[0])) or self._called.holding(names[0])
+            return listed(self._forms.recent, written, SPELLED_WHOLE, whole=True)
         scored, nobody = score(what, self._forms, favoured, least)
         return [(s.owner, s.probability) for s in scored], decide(what, scored, nobody, self._forms, favoured)
 

@@ -125,6 +125,8 @@ def _left_there(said: Said) -> Understood | None:
     if place is None:
         return None
     start, end = place
+    each = patterns.for_one.search(text, 0, start)
+    start = each.start() if each is not None else start
     order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)
     rule = said.rules.cues.rule("reckoned")
     topic: Slot[str] = Slot(Topic.EXACT, said.heard.whole(rule))

@@ -1,14 +1,83 @@
 """What is looked up: each of several accounts that are named, their sum, the bills of a stretch of days."""
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
-from schemas.ids import AccountId, RuleId
-from schemas.intent import Evidence, Intent, Slot, Topic, Understood
-from schemas.span import DateValue
+from schemas.ids import AccountId, BillId, RuleId
+from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Topic, Understood
+from schemas.span import DateValue, SpanKind
+from services.understanding.correction.merging import one_after_another, set_back
 from services.understanding.correction.said import Said
+from services.understanding.fast.asides.reasons import own_bill
 
 _RULE: Final = RuleId("intents.inquired@1")
+_MOST_BILLS: Final = 4
+"""Bills asked about in a row, at most."""
+
+
+def remembered(said: Said, found: Understood) -> Understood | None:
+    """What was paid, or is due, where a sum of it is but remembered: 「丸栄さんのお金、3600円やったかね」."""
+    patterns, text, match = said.rules.patterns, said.text, said.heard.payees
+    sums = [span for span in said.heard.spans if span.kind is SpanKind.MONEY]
+    told = found.intent in {None, Intent.QNA} | MONEY_MOVING and found.then is None
+    if len(sums) != 1 or not told or not said.context.idle or not patterns.recalled.match(text, sums[0].end):
+        return None
+    if patterns.ordered.search(text, 0, sums[0].start):  # 「電気代払って、八千円だったかな」
+        order = said.part(0, sums[0].start)
+        return order if order is not None and order.intent is Intent.BILL_PAYMENT and order.sure else None
+    due = own_bill(said.hearing, 0, len(said.units.words))
+    if due is not None:
+        return _asked(said, said.units.ends[due[0].end - 1], patterns.due_now)
+    return _asked(said, match.end, patterns.paid_then) if match is not None and match.candidates else None
+
+
+def spent(said: Said, found: Understood) -> Understood | None:
+    """What was spent on something that is none of the caller's bills: 「残高とタクシー代を教えて」."""
+    cost = said.rules.patterns.cost.search(said.text)
+    if cost is None or found.intent not in {None, Intent.BALANCE_INQUIRY} or not said.context.idle:
+        return None
+    context = said.context
+    if any(cost["name"] in each.name for of in (context.bills, context.accounts, context.cards) for each in of):
+        return None
+    spent_there = _asked(said, cost.end("name"), said.rules.patterns.spent_there)
+    if spent_there is None or cost["beside"] is None or found.intent is None:
+        return spent_there
+    return one_after_another([spent_there, found])
+
+
+def of_each_bill(said: Said, found: Understood) -> Understood | None:
+    """What is asked of each of several bills in a row: 「給食費と学童費それぞれいくらですか」."""
+    if found.intent not in {None, Intent.QNA, Intent.BILL_INQUIRY} or found.slots.bill or not said.context.idle:
+        return None
+    row = _bills_in_a_row(said)
+    if not 1 < len(row) <= _MOST_BILLS:
+        return None
+    start, size = row[0][0], row[-1][0] - row[0][0]
+    asked = set_back(said.again(said.text[:start] + said.text[start + size :]), said.text, start, start + size, 0)
+    if asked.intent is not Intent.BILL_INQUIRY or asked.route is not Route.FAST or not asked.slots.bill:
+        return None
+    told = [Slot(bill, said.heard.evidence(start, end, _RULE)) for start, end, bill in row]
+    return one_after_another([replace(asked, slots=replace(asked.slots, bill=slot)) for slot in told])
+
+
+def _bills_in_a_row(said: Said) -> list[tuple[int, int, BillId]]:
+    """The code points at which each of the caller's bills is named, where nothing else stands between them."""
+    units, nouns, words = said.units, said.hearing.nouns, said.units.words
+    row = list[tuple[int, int, BillId]]()
+    for at in range(len(words) if len(said.context.bills) > 1 else 0):
+        end, symbols = nouns.trie.longest(words, at)
+        ids = {noun.id for noun in map(nouns.nouns.__getitem__, symbols) if noun.kind == "bill" and noun.id}
+        if len(ids) == 1 and (not row or units.starts[at] >= row[-1][1]):
+            row.append((units.starts[at], units.ends[end - 1], BillId(ids.pop())))
+    between = [said.text[one[1] : two[0]] for one, two in pairwise(row)]
+    return row if all(map(said.rules.patterns.in_a_row.fullmatch, between)) else []
+
+
+def _asked(said: Said, at: int, words: str) -> Understood | None:
+    """What the text up to a code point means with these words behind it, where it only looks something up."""
+    meant = set_back(said.again(said.text[:at] + words), said.text, at, len(said.text), len(words))
+    return meant if meant.intent in READING and meant.route is Route.FAST else None
 
 
 def inquired(said: Said, found: Understood) -> Understood | None:

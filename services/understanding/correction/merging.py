@@ -1,6 +1,6 @@
 """Meanings put together: what a part of an utterance says, and the later part's values in the earlier one's place."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
@@ -108,7 +108,7 @@ def kinds(part: Understood) -> set[str]:
 
 def shifted(found: Understood, by: int) -> Understood:
     """The meaning of a part of a text that begins `by` code points in, as of the whole text."""
-    return _moved(found, by, None) if by else found
+    return _moved(found, lambda at: at + by, None) if by else found
 
 
 def with_words(text: str, start: int, end: int, words: str) -> str:
@@ -118,12 +118,21 @@ def with_words(text: str, start: int, end: int, words: str) -> str:
 
 def said_in(found: Understood, text: str) -> Understood:
     """The meaning with the words of `text` in the places of its evidence."""
-    return _moved(found, 0, text)
+    return _moved(found, lambda at: at, text)
 
 
-def _moved(found: Understood, by: int, text: str | None) -> Understood:
+def set_back(found: Understood, text: str, start: int, end: int, size: int) -> Understood:
+    """The same, of words in which `size` code points from `start` on stood for those up to `end`."""
+
+    def back(at: int) -> int:
+        return at + end - start - size if at >= start + size else min(at, end)
+
+    return _moved(found, back, text)
+
+
+def _moved(found: Understood, to: Callable[[int], int], text: str | None) -> Understood:
     def moved(evidence: Evidence) -> Evidence:
-        start, end = evidence.start + by, evidence.end + by
+        start, end = to(evidence.start), to(evidence.end)
         return replace(evidence, start=start, end=end, surface=evidence.surface if text is None else text[start:end])
 
     slots = {name: replace(slot, evidence=moved(slot.evidence)) for name, slot in values(found.slots).items()}
@@ -131,10 +140,10 @@ def _moved(found: Understood, by: int, text: str | None) -> Understood:
     return replace(
         found,
         slots=Slots(**slots),
-        payees=replace(match, start=match.start + by, end=match.end + by) if match is not None else None,
+        payees=replace(match, start=to(match.start), end=to(match.end)) if match is not None else None,
         unresolved=tuple(Mention(m.slot, moved(m.evidence)) for m in found.unresolved),
         unread=tuple(moved(each) for each in found.unread),
-        then=_moved(found.then, by, text) if found.then is not None else None,
+        then=_moved(found.then, to, text) if found.then is not None else None,
     )
 
 

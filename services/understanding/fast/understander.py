@@ -7,22 +7,33 @@ from typing import Final
 from rules.locales import locale_rules
 from schemas.consent import ORDERS, Awaited
 from schemas.ids import Locale, RuleId, language
-from schemas.intent import MONEY_MOVING, READING, Annotation, Context, Intent, Route, Slots, Understood
+from schemas.intent import (
+    MONEY_MOVING,
+    READING,
+    Annotation,
+    Context,
+    Intent,
+    Route,
+    Slots,
+    Understood,
+)
 from schemas.payee import FindPayee
+from schemas.span import SpanKind
 from services.understanding.fast.asides.reasons import with_payee
 from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
-from services.understanding.fast.clauses.clauses import bare, only, sentences
+from services.understanding.fast.clauses.clauses import only, sentences
+from services.understanding.fast.clauses.joining import told_both
 from services.understanding.fast.clauses.joints import joint
 from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
-from services.understanding.fast.fallback.asked import of_its_account, of_its_bill
+from services.understanding.fast.fallback.asked import asked_how, conditional, of_its_account, of_its_bill
 from services.understanding.fast.fallback.tails import STOPS as STOPS_BEHIND
 from services.understanding.fast.fallback.tails import TAKEN, begins_behind, of_its_own, taken, told_before
 from services.understanding.fast.fallback.unmatched import Unmatched
 from services.understanding.fast.freeform.parts import as_source
 from services.understanding.fast.matching.matching import Matching, MatchInput
-from services.understanding.fast.matching.reasoned import named_behind, reasoned
+from services.understanding.fast.matching.reasoned import corrected_twice, named_behind, reasoned
 from services.understanding.fast.matching.remainder import of_the_bill
 from services.understanding.fast.patterns.units import MAX_CHARS
 from services.understanding.fast.ruleset.confidence import confidence
@@ -41,7 +52,6 @@ _MAX_JOINTS: Final = 12
 """in so many pieces,"""
 _MAX_LEADS: Final = 8
 """and so many words may lead up to them: pairs of more pieces than people make would keep others waiting."""
-_HOW: Final = "how"
 _PARTING: Final = RuleId("intents.parting@1")
 
 
@@ -83,7 +93,7 @@ class Understander:
         if found is None:
             found = self._behind(hearing) or self._asked_last(hearing)
         found = named_behind(hearing, found, partial(self._after_clauses, hearing))
-        if found is None or self._conditional(hearing, found):
+        if found is None or conditional(hearing, found):
             meant = self._unmatched.meaning(hearing, vetoes)
             return replace(meant, begun=found is None and self._matching.begun(hearing))
         if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
@@ -92,13 +102,7 @@ class Understander:
         found = of_its_bill(hearing, found)
         found = of_its_account(hearing, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
-        return self._refused_for(hearing, self._asked_how(hearing, found))
-
-    def _asked_how(self, hearing: Hearing, found: Understood) -> Understood:
-        """A card's lock is but offered where it is asked how: 「カードを止めたいんですけど、どうすればいいですか」."""
-        asked = hearing.context.idle and found.intent in CARDS
-        how = asked and _HOW in vetoes_met(hearing, 0, len(hearing.reading.words))
-        return replace(found, route=Route.CLARIFY) if how and found.route is Route.FAST else found
+        return self._refused_for(hearing, asked_how(hearing, found))
 
     def _refused_for(self, hearing: Hearing, found: Understood) -> Understood:
         """What is only looked up, behind a no to an order that waits: a refusal, and that besides."""
@@ -141,9 +145,10 @@ class Understander:
         many = many or self._led(joined) or self._after_clauses(joined)
         return many or found or reasoned(joined, partial(self._before, joined))
 
-    def _before(self, hearing: MatchInput, end: int) -> Understood | None:
-        """What the units up to `end` say."""
-        return self._matching.within(hearing, 0, end)[0] or self._after_clauses(hearing, end)
+    def _before(self, hearing: MatchInput, end: int, start: int = 0) -> Understood | None:
+        """What the units from `start` up to `end` say."""
+        found = self._matching.within(hearing, start, end)[0]
+        return found if found is not None or start else self._after_clauses(hearing, end)
 
     def _instead(self, hearing: MatchInput) -> Understood | None:
         """That what waits is dropped, and right behind it what is wanted instead: 「やめて残高教えて」."""
@@ -163,9 +168,9 @@ class Understander:
 
     def _led(self, hearing: MatchInput) -> Understood | None:
         """What comes after an answer's word is what was said; a yes before it agrees to nothing."""
-        size, units = len(hearing.reading.words), hearing.reading.units
+        size, units, spans = len(hearing.reading.words), hearing.reading.units, hearing.heard.spans
         for at in self._consent.begins(units)[:_MAX_LEADS]:
-            if goes_over(hearing, at):
+            if goes_over(hearing, at) or any(s.kind is SpanKind.MONEY and s.end <= units.ends[at - 1] for s in spans):
                 continue
             found = self._matching.within(hearing, at, size)[0] or self._several(hearing, at, MAX_COMMANDS)
             if found is None and self._grammar.phrases.asides:
@@ -193,6 +198,8 @@ class Understander:
                 continue
             if (before := wanted(self._matching.within(hearing, 0, at)[0])) is not None:
                 return joined(before, found)
+            if (twice := corrected_twice(hearing, at, found, partial(self._before, hearing))) is not None:
+                return twice
             named = owned(hearing.nouns, reading.words, at)
             lead = Lead(at, frozenset(vetoes_met(hearing, 0, at)), named, self._grammar.cues)
             led = leads.led_to(found, lead, heard, reading.units, hearing.find_payee)
@@ -262,6 +269,8 @@ class Understander:
         units = hearing.reading.units
         text = hearing.text[units.starts[start] : units.ends[end - 1]]
         act = self._consent.part(text, hearing.context)
+        if act is Intent.CANCEL and (led := self._after_clauses(hearing, end)) and led.slots.card:
+            return led  # 「知らん請求来てるから止めて」 is said of a card
         return Understood(act, route=Route.FAST, confidence=1.0) if act in {Intent.CANCEL, Intent.DENY} else None
 
     def _several(self, hearing: MatchInput, start: int, left: int) -> Understood | None:
@@ -280,17 +289,8 @@ class Understander:
             if two is None and left > 2:  # noqa: PLR2004 - the rest is two or more
                 two = self._several(hearing, stop, left - 1)
             if two is not None and apart(one, two, led=left < MAX_COMMANDS):
-                return joined(one, two)
+                return told_both(one, two) or joined(one, two)
         return None
-
-    def _conditional(self, hearing: MatchInput, found: Understood) -> bool:
-        """Whether money moves by it on a condition that is looked up: "if I got paid then pay the phone bill"."""
-        if found.intent not in READING or found.then is None or found.then.intent not in MONEY_MOVING:
-            return False
-        words = hearing.reading.words
-        first = bare(self._grammar.phrases.asides_unasked, hearing.reading, 0, len(words))[0]
-        held = first < len(words) and words[first] not in self._grammar.words.asking
-        return held and self._grammar.cues.conditions.begins(words, first)
 
 
 @lru_cache(maxsize=8)

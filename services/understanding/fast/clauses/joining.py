@@ -1,7 +1,7 @@
 """Two clauses as one: a command with what another clause says besides."""
 
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from schemas.ids import RuleId
 from schemas.intent import TOLD_ALONE, Intent, Slot, SlotName, Slots, Understood
@@ -47,6 +47,14 @@ def joint(one: Understood, two: Understood) -> Understood | None:
     )
 
 
+def told_both(one: Understood, two: Understood) -> Understood | None:
+    """Two values that are told alone, as one; None where either is more, or less, than that."""
+    told = {slot.evidence.start for part in (one, two) for slot in _given(part.slots).values()}
+    lost = any(mention.evidence.start not in told for part in (one, two) for mention in part.unresolved)
+    alone = all(part.intent in TOLD_ALONE and not (part.then or part.unread) for part in (one, two))
+    return joint(one, two) if alone and not lost else None
+
+
 def _rejected(one: Understood, two: Understood) -> tuple[SlotName, ...]:
     """What both refuse; an amount only where by how much is not told: "that's too much, half that"."""
     told = one.slots.portion is not None or two.slots.portion is not None
@@ -56,7 +64,7 @@ def _rejected(one: Understood, two: Understood) -> tuple[SlotName, ...]:
 
 def _fitting(one: Understood, slots: Slots) -> dict[str, Slot[object]] | None:
     """The slots that were given, as `one`'s intent names them; a bill that was spoken of is none of a question's."""
-    given = {name: slot for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None}
+    given = _given(slots)
     if one.intent in {Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT}:
         others = {"bill"} if one.intent is Intent.TRANSFER_MONEY else {"payee", "target"}
         return None if others & set(given) else given
@@ -69,6 +77,10 @@ def _fitting(one: Understood, slots: Slots) -> dict[str, Slot[object]] | None:
     if one.intent in TOLD_ALONE or (one.intent is Intent.BILL_INQUIRY and set(given) <= {"bill"}):
         return given
     return given if not given else None
+
+
+def _given(slots: Slots) -> dict[str, Slot[Any]]:
+    return {name: slot for name in Slots.__slots__ if (slot := getattr(slots, name)) is not None}
 
 
 def _billed(one: Understood, two: Understood) -> Understood:

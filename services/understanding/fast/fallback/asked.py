@@ -7,16 +7,20 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, RuleId
-from schemas.intent import Annotation, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, READING, Annotation, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.asides.reasons import bill_slot, own_bill
+from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.clauses import bare
 from services.understanding.fast.fallback.tails import ends_in_order
 from services.understanding.fast.ruleset.grammar import TROUBLE
+from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.hearing import Hearing
 
 RULE: Final = RuleId("intents.asked@1")
 _ELSE: Final = "asks_else"
 _NONE: Final = -1
+_HOW: Final = "how"
 _BESIDE: Final = frozenset({SpanKind.MONEY, SpanKind.PERCENT, SpanKind.DIGITS})
 _SURE: Final = 0.8
 
@@ -104,3 +108,20 @@ def _accounts(hearing: Hearing) -> dict[str, Slot[AccountId]]:
             if noun.kind == "account" and noun.id is not None and not others:
                 found[noun.id] = Slot(AccountId(noun.id), hearing.said(at, edge.end, RULE))
     return found
+
+
+def asked_how(hearing: Hearing, found: Understood) -> Understood:
+    """A card's lock is but offered where it is asked how: 「カードを止めたいんですけど、どうすればいいですか」."""
+    asked = hearing.context.idle and found.intent in CARDS
+    how = asked and _HOW in vetoes_met(hearing, 0, len(hearing.reading.words))
+    return replace(found, route=Route.CLARIFY) if how and found.route is Route.FAST else found
+
+
+def conditional(hearing: Hearing, found: Understood) -> bool:
+    """Whether money moves by it on a condition that is looked up: "if I got paid then pay the phone bill"."""
+    if found.intent not in READING or found.then is None or found.then.intent not in MONEY_MOVING:
+        return False
+    grammar, words = hearing.grammar, hearing.reading.words
+    first = bare(grammar.phrases.asides_unasked, hearing.reading, 0, len(words))[0]
+    held = first < len(words) and words[first] not in grammar.words.asking
+    return held and grammar.cues.conditions.begins(words, first)

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Route, SlotName, Understood
+from schemas.consent import ORDERS
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Route, SlotName, Understood
 from schemas.span import SpanKind
 from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.clauses.joining import told_both
 from services.understanding.fast.matching.matching import MatchInput
 
 _DOUBTED: Final = frozenset({"conditional", "recurring", "reported", "trouble", "direction", "refusal", "negation"})
@@ -55,3 +57,18 @@ def named_behind(
     sums = [span for span in hearing.heard.spans if span.kind is SpanKind.MONEY]
     told = all(amount is not None and span.start == amount.evidence.start for span in sums)
     return order if told else found
+
+
+def corrected_twice(
+    hearing: MatchInput, end: int, later: Understood, before: Callable[..., Understood | None]
+) -> Understood | None:
+    """What is corrected before unit `end` of a read-back as well: 「値上がりして八千円だった。それで月曜に」."""
+    units = hearing.reading.units
+    sums = [s for s in hearing.heard.spans if s.kind is SpanKind.MONEY and s.end <= units.ends[end - 1]]
+    place = units.covering(sums[-1].start, sums[-1].end) if sums else None
+    if place is None or later.intent not in TOLD_ALONE or hearing.context.terms.awaited not in ORDERS:
+        return None
+    one = before(end) or before(end, place[0])
+    over = hearing.grammar.cues.past_days.holds(hearing.reading.words[:end])  # 「先月は三万円だったけど」
+    twice = told_both(one, later) if one is not None and not over else None
+    return twice or replace(later, unread=(*later.unread, *map(Evidence.of, sums)))

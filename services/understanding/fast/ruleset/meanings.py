@@ -61,8 +61,10 @@ def mixed(found: Understood | None, context: Context) -> Understood | None:
 
 def joined(one: Understood, two: Understood) -> Understood | None:
     """Two parts as one meaning: a refusal goes before what else is wanted, and undoes what would move money."""
+    if one.intent is Intent.HUMAN_HANDOFF and two.intent is Intent.CARD_LOCK:
+        one, two = two, one  # the lock is done first, whatever becomes of the call
     if two.intent is Intent.HUMAN_HANDOFF:
-        return replace(two, then=one)
+        return replace(one, then=two) if one.intent is Intent.CARD_LOCK else replace(two, then=one)
     if _for_what(one) and two.intent is Intent.TRANSFER_MONEY and two.slots.payee and two.slots.amount:
         return _on_its_day(two, one.slots.date)
     if one.intent in _REFUSALS and two.intent in _REFUSALS:

@@ -8,13 +8,15 @@ from pydantic import model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_TITLE: Final = "{title}"
+_PARTS: Final = ("title", "denied")
+"""What stands in others in braces."""
 
 
 class SentencePatterns(RuleFile):
     """Regular expressions, told by the comments of the file; one that a language does not have matches nowhere."""
 
     title: str = ""
+    denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
     titled: re.Pattern[str] = _NOWHERE
@@ -33,8 +35,20 @@ class SentencePatterns(RuleFile):
     said_to_be: re.Pattern[str] = _NOWHERE
     onto: re.Pattern[str] = _NOWHERE
     not_this: re.Pattern[str] = _NOWHERE
+    other_than: re.Pattern[str] = _NOWHERE
+    other_person: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
+    cost: re.Pattern[str] = _NOWHERE
+    recalled: re.Pattern[str] = _NOWHERE
+    ordered: re.Pattern[str] = _NOWHERE
+    in_a_row: re.Pattern[str] = _NOWHERE
+    spent_there: str = ""
+    paid_then: str = ""
+    due_now: str = ""
+    plain: tuple[tuple[re.Pattern[str], str], ...] = ()
+    written: tuple[tuple[str, ...], ...] = ()
+    for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
     greeting: re.Pattern[str] = _NOWHERE
     of_them_all: re.Pattern[str] = _NOWHERE
@@ -60,9 +74,13 @@ class SentencePatterns(RuleFile):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_title(cls, given: dict[str, Any]) -> dict[str, Any]:
-        title = given.get("title", "")
-        return {name: each.replace(_TITLE, title) if isinstance(each, str) else each for name, each in given.items()}
+    def _with_parts(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for part in _PARTS:
+            words, place = given.get(part, ""), f"{{{part}}}"
+            given = {
+                name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()
+            }
+        return given
 
 
 NO_PATTERNS: Final = SentencePatterns(id="intents.patterns", version=1)

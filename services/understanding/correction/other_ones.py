@@ -1,0 +1,117 @@
+"""What is told by the one of its kind that is not meant: 「普通じゃないほうから」, 「デビット以外のカードを止めて」.
+
+The other one of two stands in its place, and the words are read so; of several it is asked which.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from schemas.banking import Account, Bill, Card
+from schemas.intent import Intent, Route, SlotName, Slots, Understood
+from schemas.payee import MatchOutcome
+from services.understanding.correction.merging import one_after_another, set_back, values
+from services.understanding.correction.said import Said
+from services.understanding.fast.words.vocabulary import vocabulary
+
+_SLOTS: Final = {
+    "account": frozenset({"account", "source", "target"}),
+    "card": frozenset({"card"}),
+    "bill": frozenset({"bill"}),
+}
+_DONE_TO: Final = frozenset({"card", "bill"})
+"""Slots of what may be dealt with one after the other."""
+_Owned: TypeAlias = Sequence[Account | Card | Bill]
+_TWO: Final = 2
+_MOST: Final = 4
+"""Things of which it is asked which one is meant, at most."""
+
+
+class _Others(NamedTuple):
+    """Code points from what is not meant on, the others of its kind by id and name, and whether each is meant."""
+
+    kind: str
+    start: int
+    end: int
+    things: tuple[tuple[str, str], ...]
+    words: str
+    """What stands in that place, of the first of them."""
+    every: bool
+
+
+def told_by_another(said: Said, read: Callable[[str], Understood]) -> Understood | None:
+    """What the words mean with the other one, or ones, in place of the one that is not meant."""
+    if (of_those := _of_those_offered(said)) is not None:
+        return of_those
+    for other in _others(said):
+        meant = read(said.text[: other.start] + other.words + said.text[other.end :])
+        if _filled(other, meant.slots) is not None:
+            back = set_back(meant, said.text, other.start, other.end, len(other.words))
+            return back if len(other.things) == 1 else _of_several(back, other)
+    return None
+
+
+def _of_those_offered(said: Said) -> Understood | None:
+    """Who is not meant, where it is asked which of several payees is, and nothing else is said."""
+    context, other = said.context, said.rules.patterns.other_person.fullmatch(said.text)
+    if context.asked is not SlotName.PAYEE or context.choices < _TWO or other is None:
+        return None
+    named = said.called(other["name"])
+    if named is None or named.outcome is MatchOutcome.NOBODY:
+        return None
+    rule = said.rules.cues.rule("other_one")
+    rejected = (SlotName.PAYEE,)
+    return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=rule, payees=named, rejected=rejected)
+
+
+def _others(said: Said) -> Iterator[_Others]:
+    """What is said not to be meant of the caller's things, as each of the kinds that its name may be of."""
+    context = said.context
+    if context.code:
+        return
+    owned: dict[str, _Owned] = {"account": context.accounts, "card": context.cards, "bill": context.bills}
+    for found in said.rules.patterns.other_than.finditer(said.text):
+        for kind, of_kind in owned.items():
+            start, out = _named_up_to(said, kind, found.start())
+            things = tuple((each.id, each.name) for each in of_kind if each.id not in out)
+            if out and 0 < len(things) <= _MOST:
+                words = said.rules.patterns.of.join(filter(None, (things[0][1], found["thing"])))
+                yield _Others(kind, start, found.end(), things, words, bool(found["every"]))
+
+
+def _named_up_to(said: Said, kind: str, end: int) -> tuple[int, set[str]]:
+    """Where the things of a kind begin that are named in a row up to `end`, and which they are."""
+    units, nouns = said.units, vocabulary(said.rules, said.context)
+    found = [(edge, nouns.nouns[edge.symbol]) for edge in nouns.trie.edges(units.words)]
+    named = [(units.ends[e.end - 1], units.starts[e.start], n.id) for e, n in found if n.kind == kind and n.id]
+    out: set[str] = set()
+    while ends := [each for each in named if each[0] == end]:
+        _, start, id_ = min(ends, key=lambda each: each[1])
+        out.add(id_)
+        joint = next((each for each in said.rules.cues.joined if said.text.endswith(each, 0, start)), None)
+        if joint is None:
+            break
+        end = start - len(joint)
+    return (start if out else end), out
+
+
+def _filled(other: _Others, slots: Slots) -> str | None:
+    """The slot that has been filled with the one that was put in."""
+    there, id_ = values(slots), other.things[0][0]
+    return next((name for name in _SLOTS[other.kind] if name in there and there[name].value == id_), None)
+
+
+def _of_several(meant: Understood, other: _Others) -> Understood:
+    """The same of each of the others, or open between them."""
+    name = _filled(other, meant.slots)
+    assert name is not None, "it has been filled"
+    slot: Any = values(meant.slots)[name]
+
+    def of(slot: Any) -> Understood:
+        slots: dict[str, Any] = {name: slot}
+        return replace(meant, slots=replace(meant.slots, **slots))
+
+    if other.every and name in _DONE_TO and meant.then is None:
+        return one_after_another([of(replace(slot, value=id_)) for id_, _ in other.things])
+    several = of(replace(slot, readings=tuple(id_ for id_, _ in other.things[1:])))
+    return several if name == "account" else replace(several, doubted=(*meant.doubted, SlotName(name)))

@@ -1,0 +1,65 @@
+"""Words of a region, or of another hand, as the rules have them: 「予約しといて」, 「払うべ」, 子供 for 子ども."""
+
+import re
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Final
+
+from schemas.intent import Route, Understood
+from services.understanding.correction.merging import set_back
+from services.understanding.correction.said import Said
+
+_MOST: Final = 6
+"""Places that are put otherwise, at most."""
+_LONG: Final = 4
+"""Characters of a name that is told by them, at least."""
+
+
+def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) -> Understood | None:
+    """What the words surely mean as others would say or write them; nobody agrees by that."""
+    if said.context.code or not said.rules.patterns.plain:
+        return None
+    in_doubt = found.unresolved or found.unread or found.doubted
+    read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
+    places = {*_written(said)} if read_all else {*_spoken(said), *_written(said)}
+    text, before = said.text, list[tuple[str, int, int, int]]()
+    for start, end, words in sorted(places, reverse=True)[:_MOST]:
+        if not before or end <= before[-1][1]:
+            before.append((text, start, end, len(words)))
+            text = text[:start] + words + text[end:]
+    meant = read(text) if before else None
+    if meant is None or meant.intent is None or meant.route is not Route.FAST or meant.consent is not None:
+        return None
+    for was, start, end, size in reversed(before):
+        meant = set_back(meant, was, start, end, size)
+    return meant
+
+
+def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where something is said as in no rule, and how it would be there."""
+    for pattern, words in said.rules.patterns.plain:
+        yield from ((place.start(), place.end(), words) for place in pattern.finditer(said.text))
+
+
+def _written(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where a word of the caller's own names is written otherwise, or 「の」 stands in one, and how it is in them."""
+    names = [each.name for of in (said.context.accounts, said.context.bills, said.context.cards) for each in of]
+    for name in names:
+        for place in _loosely(name, said.rules.patterns.of).finditer(said.text):
+            if place[0] != name:
+                yield place.start(), place.end(), name
+    for ways in said.rules.patterns.written:
+        other = next((each for each in ways if each in said.text), None)
+        if other is None:
+            continue
+        own = next((each for each in ways for name in names if each in name), None)
+        if own is not None and own != other and own not in said.text:
+            at = said.text.index(other)
+            yield at, at + len(other), own
+
+
+@lru_cache(maxsize=1024)
+def _loosely(name: str, of: str) -> re.Pattern[str]:
+    """A long name with or without 「の」 between its words: 「介護の保険料」."""
+    bare = name.replace(of, "")
+    return re.compile(f"(?:{of})?".join(map(re.escape, bare)) if len(bare) >= _LONG else "(?!)")
