@@ -53,7 +53,7 @@ def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Fact
     rest = tuple(PayeeId(each) for each in state.choices if each not in named)
     if not 0 < len(rest) < len(state.choices):
         return None
-    left = chosen_payee(task, rest[0]) if len(rest) == 1 else replace(task, payee_candidates=rest)
+    left = task.paying(rest[0]) if len(rest) == 1 else replace(task, payee_candidates=rest)
     return advance(state.memory.missed(0), left, facts)
 
 

@@ -180,7 +180,7 @@ class _Stages:
         said, found = self._said(known, context), self._mended(known, context)
         if (plain := self._uncontracted(known, said, found)) is not None:
             return plain
-        again = lambda text: self.understood(self._again(heard, 0, text), context)  # noqa: E731
+        again = lambda text: self.understood(self._again(known, 0, text).heard, context)  # noqa: E731
         other = plainly(said, found, again) or told_by_another(said, again)
         if other is not None:
             return other
