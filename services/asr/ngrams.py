@@ -124,7 +124,8 @@ def _unpacked(path: Path) -> bytes:
 
 def _numbers(planes: NDArray[np.uint8]) -> Keys:
     """Of their low and their high bytes."""
-    return planes[0] + 256 * planes[1].astype(np.int64)
+    made: Keys = planes[0] + 256 * planes[1].astype(np.int64)
+    return made
 
 
 def _places(keys: Keys, wanted: Keys) -> NDArray[np.int64]:
