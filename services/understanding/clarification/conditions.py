@@ -14,6 +14,7 @@ from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, SpanKind, overlap
 from services.understanding.correction.editing_terms import MAX_CUTS
+from services.understanding.correction.merging import values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ORDERING
 from services.understanding.fast.fallback.tails import ends_in_order
@@ -41,11 +42,13 @@ def hanging(said: Said, found: Understood) -> Understood | None:
     if ordered and (off := _put_off(said)) is not None:
         return _with(replace(found, then=None), said.heard.evidence(said.units.starts[off], len(said.text), _RULE))
     at = _hangs_at(said)
-    if at is None or found.then is not None:
+    if at is None:
         return None
     verb = next(_verbs(said, at), None)
     end = said.units.ends[verb - 1] if verb is not None else len(said.text)
     left = said.heard.evidence(said.units.starts[at], end, _RULE)
+    if found.then is not None:
+        return _behind_question(found, found.then, left)
     if ordered:
         read = found.route is Route.FAST and at > 0
         return None if read or _told(found, left) else _with(found, left)
@@ -64,6 +67,15 @@ def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understo
         return replace(found, then=order) if asked else order
     begun = any(_verbs(said, at)) or _begins(said, at)
     return _refused(said) if begun and not asked else None
+
+
+def _behind_question(found: Understood, order: Understood, left: Evidence) -> Understood | None:
+    """What is looked up, with the one order behind it and the condition between them: "… and if there's over 500 move"."""
+    behind = all(slot.evidence.start >= left.end for slot in values(order.slots).values())
+    plain = found.intent in READING and order.intent in MONEY_MOVING and order.then is None
+    if not plain or not behind or order.slots == Slots() or _told(order, left):
+        return None
+    return replace(found, then=_with(order, left))
 
 
 def kept_back(said: Said, _: Understood) -> Understood | None:
