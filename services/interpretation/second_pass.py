@@ -30,6 +30,7 @@ from services.understanding.clarification.interposed_questions import (
 )
 from services.understanding.clarification.order_sequences import in_turn, of_all
 from services.understanding.clarification.retractions import unsettled
+from services.understanding.clarification.third_party_sources import unknown_source
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.correction.account_swaps import swapped
@@ -138,7 +139,7 @@ _LOOKS: Final = (
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
-    _Look(_THEN, of_an_account),
+    _Look(_THEN, unknown_source, of_an_account),
 )
 
 

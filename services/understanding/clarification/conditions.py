@@ -2,7 +2,8 @@
 
 "After my pay lands move fifty", "check my balance and if it's over five hundred send em a hundred", "… but hold it".
 Where words are spaced it stands before the order or behind (`hanging`), or begins words that nobody read
-(`led_by_condition`); behind it may be what is not to go out (`kept_back`: "but leave me two thousand"). Elsewhere the verb comes last, and words of the order that were not read tell (`on_condition`).
+(`led_by_condition`); behind it may be what is to stay ("but leave me two thousand", `kept_back`). Elsewhere the verb
+comes last, and words of the order that were not read tell (`on_condition`).
 """
 
 from collections.abc import Iterator
@@ -70,7 +71,7 @@ def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understo
 
 
 def _behind_question(found: Understood, order: Understood, left: Evidence) -> Understood | None:
-    """What is looked up, with the one order behind it and the condition between them: "… and if there's over 500 move"."""
+    """What is looked up, with the one order behind it and the condition between them: "… and if it's over 500"."""
     behind = all(slot.evidence.start >= left.end for slot in values(order.slots).values())
     plain = found.intent in READING and order.intent in MONEY_MOVING and order.then is None
     if not plain or not behind or order.slots == Slots() or _told(order, left):
