@@ -48,7 +48,7 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     """Whether this is wanted, with the amount and the payee, or the bill, that were said."""
     due = bill(facts, task.bill)
     if task.intent is Intent.BILL_PAYMENT and due is not None:
-        return reply("offer.bill_of", bill=due.name)
+        return reply("offer.bill_of", bill=dialogue_rules().without_its_kind(due.name))
     if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
         return _offer_plainly(task, facts)
     name = "" if task.payee is None else said_name(facts, task.payee)

@@ -50,6 +50,7 @@ class DialogueRules(RuleFile):
     word_endings: str
     repeating: str
     hanging: str
+    its_bill: str
     related_by: str
     questions: dict[str, str]
 
@@ -66,6 +67,10 @@ class DialogueRules(RuleFile):
     def conditional(self, pieces: Iterable[str]) -> bool:
         """Whether an order hangs on one of the words that nothing was made of: "if I was paid"."""
         return any(re.search(self.hanging, piece, re.IGNORECASE) for piece in pieces)
+
+    def without_its_kind(self, bill: str) -> str:
+        """A bill's name where the word for a bill follows: "Mastercard bill" is none of two."""
+        return re.sub(self.its_bill, "", bill) or bill
 
     def only_endings(self, pieces: Iterable[str]) -> bool:
         """Whether each piece may be the end of a word that was read without it."""

@@ -15,7 +15,7 @@ from services.understanding.clarification.billers import (
 )
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
-from services.understanding.clarification.conditions import hanging, on_condition
+from services.understanding.clarification.conditions import hanging, kept_back, on_condition
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
@@ -30,6 +30,7 @@ from services.understanding.clarification.interposed_questions import (
 )
 from services.understanding.clarification.order_sequences import in_turn, of_all
 from services.understanding.clarification.retractions import unsettled
+from services.understanding.clarification.third_party_sources import unknown_source
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.correction.account_swaps import swapped
@@ -83,6 +84,8 @@ _LOOKS: Final = (
     _Look(_ALL, left_alone),
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
+    # An order, and what is to be left in the account behind it.
+    _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent on what is no bill.
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
@@ -136,7 +139,7 @@ _LOOKS: Final = (
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
-    _Look(_THEN, of_an_account),
+    _Look(_THEN, unknown_source, of_an_account),
 )
 
 

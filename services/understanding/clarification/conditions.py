@@ -2,7 +2,8 @@
 
 "After my pay lands move fifty", "check my balance and if it's over five hundred send em a hundred", "… but hold it".
 Where words are spaced it stands before the order or behind (`hanging`), or begins words that nobody read
-(`led_by_condition`); elsewhere the verb comes last, and words of the order that were not read tell (`on_condition`).
+(`led_by_condition`); behind it may be what is to stay ("but leave me two thousand", `kept_back`). Elsewhere the verb
+comes last, and words of the order that were not read tell (`on_condition`).
 """
 
 from collections.abc import Iterator
@@ -12,8 +13,9 @@ from typing import Final
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SpanKind, overlap
+from schemas.span import SUMS, SpanKind, overlap
 from services.understanding.correction.editing_terms import MAX_CUTS
+from services.understanding.correction.merging import values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ORDERING
 from services.understanding.fast.fallback.tails import ends_in_order
@@ -29,6 +31,8 @@ _ENDS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
 """What an order ends in, where the verb comes last."""
 _MOST: Final = 4
 """Characters of a word that ends a condition, at most."""
+_NEAR: Final = 9
+"""Words between what tells that something stays and how much that is, at most."""
 
 
 def hanging(said: Said, found: Understood) -> Understood | None:
@@ -39,11 +43,13 @@ def hanging(said: Said, found: Understood) -> Understood | None:
     if ordered and (off := _put_off(said)) is not None:
         return _with(replace(found, then=None), said.heard.evidence(said.units.starts[off], len(said.text), _RULE))
     at = _hangs_at(said)
-    if at is None or found.then is not None:
+    if at is None:
         return None
     verb = next(_verbs(said, at), None)
     end = said.units.ends[verb - 1] if verb is not None else len(said.text)
     left = said.heard.evidence(said.units.starts[at], end, _RULE)
+    if found.then is not None:
+        return _behind_question(found, found.then, left)
     if ordered:
         read = found.route is Route.FAST and at > 0
         return None if read or _told(found, left) else _with(found, left)
@@ -62,6 +68,36 @@ def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understo
         return replace(found, then=order) if asked else order
     begun = any(_verbs(said, at)) or _begins(said, at)
     return _refused(said) if begun and not asked else None
+
+
+def _behind_question(found: Understood, order: Understood, left: Evidence) -> Understood | None:
+    """What is looked up, with the one order behind it and the condition between them: "… and if it's over 500"."""
+    behind = all(slot.evidence.start >= left.end for slot in values(order.slots).values())
+    plain = found.intent in READING and order.intent in MONEY_MOVING and order.then is None
+    if not plain or not behind or order.slots == Slots() or _told(order, left):
+        return None
+    return replace(found, then=_with(order, left))
+
+
+def kept_back(said: Said, _: Understood) -> Understood | None:
+    """The order, with how much is to be left unread: "… but leave me at least two thousand"; None where nothing is."""
+    context, marks, units = said.context, said.rules.cues, said.units
+    if not said.rules.spaced or not context.idle or context.code or not marks.left_there.meets(units.words):
+        return None
+    for at in range(2, len(units.words)):
+        end = marks.left_there.longest(units.words, at)[0]
+        if end <= at or not _so_much(said, end):
+            continue
+        order = said.look(0, units.ends[at - 1], context)
+        if order.intent in MONEY_MOVING and order.rule is not None and order.then is None and not order.unread:
+            return _with(order, said.heard.evidence(units.starts[at], len(said.text.rstrip(" .,!?")), _RULE))
+    return None
+
+
+def _so_much(said: Said, end: int) -> bool:
+    """Whether it is told behind a unit how much it is."""
+    places = (said.units.covering(span.start, span.end) for span in said.heard.spans if span.kind in SUMS)
+    return any(place and end <= place[0] < end + _NEAR for place in places)
 
 
 def led_by_condition(said: Said) -> Understood | None:

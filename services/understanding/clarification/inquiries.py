@@ -93,9 +93,10 @@ def inquired(said: Said, found: Understood) -> Understood | None:
 
 
 def _of_accounts(said: Said, found: Understood) -> Understood | None:
-    """Of each account that is named where several are, and the sum where it is asked for."""
+    """Of each account that is named where several are, or by more than a word; the sum where it is asked for."""
     slots, accounts = found.slots, _named(said)
-    if slots.account is None and len(accounts) > 1 and not found.unresolved:
+    several = len(accounts) > 1 or (accounts and _in_full(said))
+    if slots.account is None and several and not found.unresolved:
         slots = replace(slots, account=Slot(accounts[0], said.heard.whole(_RULE), tuple(accounts[1:])))
     if said.rules.cues.in_all.holds(said.units.words):
         slots = replace(slots, topic=Slot(Topic.TOTAL, said.heard.whole(_RULE)))
@@ -112,6 +113,16 @@ def _named(said: Said) -> list[AccountId]:
         found += [AccountId(id_) for id_ in named if id_ is not None and id_ not in found]
         at = max(end, at + 1)
     return found
+
+
+def _in_full(said: Said) -> bool:
+    """Whether an account is named by more than one word, "current account": alone "current" may say when."""
+    nouns, words = said.hearing.nouns, said.units.words
+    return said.rules.spaced and any(
+        edge.end > at + 1 and nouns.nouns[edge.symbol].kind == "account" and nouns.nouns[edge.symbol].id is not None
+        for at in range(len(words))
+        for edge in nouns.trie.scan(words, at)
+    )
 
 
 def _of_days(said: Said, found: Understood) -> Understood | None:

@@ -168,7 +168,7 @@ def _drawn(said: Said, found: Understood, account: Slot[AccountId]) -> Understoo
     """The balance, with the orders behind it that its account is to pay: "and pay the gas and the water from it"."""
     text, of_it = said.text, said.rules.patterns.from_it.search(said.text, account.evidence.end)
     if of_it is None:
-        return None
+        return _out_of(said, found, account)
     plain = said_in(said.again(text[: of_it.start("it")].ljust(of_it.end("it")) + text[of_it.end("it") :]), text)
     order, orders = plain.then, [replace(plain, then=None)]
     while order is not None and order.moves and not order.slots.source:
@@ -176,6 +176,20 @@ def _drawn(said: Said, found: Understood, account: Slot[AccountId]) -> Understoo
         order = order.then
     whole = order is None and len(orders) > 1 and (plain.intent, plain.slots) == (found.intent, found.slots)
     return one_after_another(orders) if whole else None
+
+
+def _out_of(said: Said, found: Understood, account: Slot[AccountId]) -> Understood | None:
+    """The balance, with the order behind it whose sum is told as part of that: "and move three hundred of it to …"."""
+    order = found.then
+    amount = order.slots.amount if order is not None else None
+    if order is None or amount is None or order.intent not in MONEY_MOVING or order.slots.source is not None:
+        return None
+    behind = amount.evidence.start >= account.evidence.end
+    if not behind or not said.rules.patterns.of_it.match(said.text, amount.evidence.end):
+        return None
+    if order.slots.target is not None and order.slots.target.value == account.value:
+        return None
+    return replace(found, then=replace(order, slots=replace(order.slots, source=account)))
 
 
 def _joins(said: Said, at: int) -> bool:

@@ -1,9 +1,18 @@
-"""Somebody whose account is to pay an order, "from emily's account": no payee, and it is asked which own one pays."""
+"""An account that is to pay an order and is none of the caller's: it is asked which own one pays.
+
+"From emily's account": she is no payee then. "Out of my cash icer": what else was told there is kept.
+"""
 
 from dataclasses import replace
 
-from schemas.intent import Evidence, Mention, SlotName, Understood
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Mention, Slot, SlotName, Understood
+from schemas.span import NUMBERS, MoneyValue, overlap
 from services.understanding.correction.mentions import Mentions, Values
+from services.understanding.correction.merging import values
+from services.understanding.correction.said import Said
+
+_RULE = RuleId("intents.unknown_source@1")
 
 
 def lenders(said: Mentions) -> list[Evidence]:
@@ -28,3 +37,32 @@ def asked_source(made: Understood, whose: list[Evidence]) -> Understood:
     unread = tuple(each for each in made.unread if all(each.start != one.start for one in whose))
     slots = replace(made.slots, source=None)
     return replace(made, slots=slots, unread=unread, unresolved=(*made.unresolved, named))
+
+
+def unknown_source(said: Said, found: Understood) -> Understood | None:
+    """The order with that account to be asked, where words behind "out of my" were not read; None where they were."""
+    known = found.slots.source or found.then or any(each.slot is SlotName.SOURCE for each in found.unresolved)
+    if not said.rules.spaced or not said.context.idle or found.intent not in MONEY_MOVING or known:
+        return None
+    for each in said.rules.patterns.drawn_on.finditer(said.text):
+        name = said.heard.evidence(each.start("name"), each.end("name"), _RULE)
+        over = next((left for left in found.unread if overlap(left, name)), None)
+        if over is None or any(overlap(slot.evidence, name) for slot in values(found.slots).values()):
+            continue
+        slots, missing, amount = found.slots, found.missing, _sum_in(said, over)
+        told = over.start >= each.start()
+        if slots.amount is None and amount is not None and amount.evidence.end <= each.start():
+            slots, told = replace(slots, amount=amount), True
+            missing = tuple(slot for slot in missing if slot is not SlotName.AMOUNT)
+        unread = tuple(left for left in found.unread if left is not over or not told)
+        asked = (*found.unresolved, Mention(SlotName.SOURCE, name))
+        return replace(found, slots=slots, missing=missing, unread=unread, unresolved=asked)
+    return None
+
+
+def _sum_in(said: Said, left: Evidence) -> Slot[MoneyValue] | None:
+    """The amount among words that were not read, where no other number is told at all."""
+    told = [span for span in said.heard.spans if span.kind in NUMBERS]
+    if len(told) != 1 or not left.start <= told[0].start < left.end:
+        return None
+    return said.look(told[0].start, told[0].end, replace(said.context, asked=SlotName.AMOUNT)).slots.amount

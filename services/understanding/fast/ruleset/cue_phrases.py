@@ -127,6 +127,7 @@ class CuePhrases:
     deeds: frozenset[str]
     hanging: Trie
     put_off: Trie
+    left_there: Trie
     repeats: Trie
     hedged: Trie
     reckoned: Trie

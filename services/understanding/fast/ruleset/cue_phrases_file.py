@@ -51,6 +51,7 @@ class CuePhrasesFile(RuleFile):
     all_but: tuple[str, ...] = ()  # all are meant but who or what is named behind it
     deeds: frozenset[str] = frozenset()  # behind "and": something is to be done that no order of ours is
     hanging: tuple[str, ...] = ()  # with these an order hangs on something
+    left_there: tuple[str, ...] = ()  # before what is not to go out
     put_off: tuple[str, ...] = ()  # last of all: what was ordered is not to go out yet
     waiting: tuple[str, ...] = ()  # until a day, on which it is done
     across: tuple[str, ...] = ()  # from one of two own accounts to the other

@@ -68,6 +68,8 @@ class SentencePatterns(RuleFile):
     apposed: re.Pattern[str] = _NOWHERE
     apposed_two: re.Pattern[str] = _NOWHERE
     from_it: re.Pattern[str] = _NOWHERE
+    drawn_on: re.Pattern[str] = _NOWHERE
+    of_it: re.Pattern[str] = _NOWHERE
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE

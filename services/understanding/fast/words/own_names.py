@@ -28,10 +28,13 @@ def said_behind(grammar: Grammar, kind: str, phrase: tuple[str, ...]) -> Iterato
 
 
 def _of_words(grammar: Grammar, kind: str, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Every stretch of the words that begins with more than what each thing of the kind is."""
-    size = min(len(words), _MOST_WORDS)
-    stretches = (words[begin:end] for begin in range(size) for end in range(begin + 1, size + 1))
-    return (said for said in stretches if said[0] not in grammar.nouns.generic.get(kind, ()))
+    """Every stretch of the words that begins with more than what each thing of the kind is: but "home depot"."""
+    size, generic = min(len(words), _MOST_WORDS), grammar.nouns.generic.get(kind, ())
+    for begin in range(size):
+        first = kind == "bill" and begin == 0 and words[1:2] and words[1] not in generic
+        for end in range(begin + (2 if words[begin] in generic else 1), size + 1):
+            if words[begin] not in generic or first:
+                yield words[begin:end]
 
 
 def _of_characters(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str, ...]]:
