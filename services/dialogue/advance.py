@@ -56,7 +56,7 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
     """Do the task when nothing is missing, else ask for the first thing that is."""
     match task.intent:
         case Intent.TRANSFER_MONEY:
-            return _transfer(memory, task, facts)
+            return foreign(memory, task, facts) or _transfer(memory, task, facts)
         case Intent.BILL_PAYMENT:
             return _bill(memory, task, facts)
         case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
@@ -257,6 +257,14 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
     if found.slot is SlotName.AMOUNT:
         asked = replace(asked, foreign=task.amounts[0] if found.reply.id == "problem.currency" else None)
     return ask(memory, Asking(asked, found.slot), found.reply)
+
+
+def foreign(memory: Memory, task: Task, facts: Facts) -> Step | None:
+    """What is said at once of an amount in a currency that no account of the caller's is in; None where one is."""
+    one = task.intent is Intent.TRANSFER_MONEY and len(task.amounts) == 1
+    if not one or not facts.profile.accounts or source_of(replace(task, source=None, target=None), facts) is not None:
+        return None
+    return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.currency")))
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

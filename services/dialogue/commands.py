@@ -7,7 +7,7 @@ from typing import Final
 from schemas.decision import Answer, Clarify, Refuse, Reply
 from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
-from services.dialogue.advance import advance, struck
+from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -117,6 +117,8 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, unread=())
     if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
+    if (step := foreign(replace(state.memory, recent=task), task, facts)) is not None:
+        return step
     locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
     task = replace(task, card=task.card or locked)
     offer = offer_of(task, facts)

@@ -55,7 +55,9 @@ def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
 def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     """Answer from the documents, with the order that was said beside it, if any; what is not done here is told."""
     if state.task is None and heard.by(*dialogue_rules().not_here):
-        return state, Answer(reply=reply("error.not_allowed"))
+        if heard.then is None or heard.then.intent not in MONEY_MOVING:
+            return state, Answer(reply=reply("error.not_allowed"))
+        return command(state.keeping(state.memory.first(reply("error.not_allowed"))), heard.then, facts)
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)
     return _open_question(state, _in_full(state, text, heard, facts), facts)

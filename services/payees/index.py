@@ -44,6 +44,7 @@ class PayeeIndex:
         self._forms = Forms(self._payees, [recency(payee, today) for payee in self._payees])
         self._spelling = Spelling(self._payees, self._forms)
         self._related = relations(self._payees)
+        self._pronouns = frozenset(word for word in spans_ja.pronouns() if self._of_relation(word))
         self._called = Called(self._payees, self._forms.readings)
         self._beside = (LettersNamed(self._payees), EndingsNamed(self._payees), BanksNamed(self._payees))
         self.written = WrittenNames(self._payees)
@@ -203,7 +204,7 @@ class PayeeIndex:
         if language(locale) == "ja":
             if spelled_kana(japanese(text)):
                 return [Place.whole(text)]
-            found = spans_ja.places(text, taken)
+            found = spans_ja.places(text, taken, self._pronouns)
         else:
             found = spans_en.places(text, taken, self._forms.vocabulary.__contains__, self._forms.is_name)
         led = any(place.cue >= Cue.WEAK for place in found)

@@ -1,7 +1,7 @@
 """Where a name may stand in a Japanese utterance: 「*タナカさん*に五千円振り込んで」."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -59,10 +59,10 @@ _AROUND: Final = " 　・"
 """What may stand around a name and is no part of it."""
 
 
-def _segments(text: str, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def _segments(text: str, taken: Sequence[tuple[int, int]], own: Collection[str]) -> list[tuple[int, int]]:
     """What is left between boundaries and taken ranges, without who is said not to be meant."""
     closing = _patterns().closing.search(text)
-    cuts = [*taken, *(match.span() for match in _patterns().boundary.finditer(text))]
+    cuts = [*taken, *(match.span() for match in _patterns().boundary.finditer(text) if match[0] not in own)]
     if closing:
         cuts.append(closing.span())
     left, start = [], 0
@@ -143,6 +143,12 @@ def _related(text: str, found: Sequence[Place]) -> list[Place]:
     ]
 
 
+def pronouns() -> Iterator[str]:
+    """Words that stand for nobody's name, and are what somebody may be to the caller: 「彼女」."""
+    rules = japanese_finder()
+    return (word for word in rules.carriers if fold_word(word) in relationship_words() and word not in rules.no_owners)
+
+
 def denied(text: str, end: int) -> bool:
     """Whether the one whose name ends at `end` is said not to be meant: 「田中さんじゃなくて」."""
     return _patterns().denial.match(text, end) is not None
@@ -160,11 +166,11 @@ def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
                 yield Place(begin, end, Cue.NONE)
 
 
-def places(text: str, taken: Sequence[tuple[int, int]]) -> list[Place]:
-    """Places where a name may stand, likeliest first."""
+def places(text: str, taken: Sequence[tuple[int, int]], own: Collection[str] = ()) -> list[Place]:
+    """Places where a name may stand, likeliest first; `own` are words for no one that the book has somebody by."""
     text = text[:MAX_TEXT]
     paying = bool(taken) or _patterns().paying.search(text) is not None
-    segments = _segments(text, taken)
+    segments = _segments(text, taken, own)
     found = list[Place]()
     for start, end in segments:
         found.extend(_within(text, start, end, paying=paying, alone=len(segments) == 1))

@@ -93,6 +93,12 @@ def test_relationships_stand_for_names(said, heard, payee, locale):
     assert (match.heard, match.outcome, match.choice) == (heard, MatchOutcome.CLEAR, payee)
 
 
+def test_her_is_whom_the_book_has_so_and_him_nobody():
+    index = PayeeIndex.build([Payee(PayeeId("mio"), "森 澪", kana="モリ ミオ", relationship="彼女")])
+    assert index.find(["あ、彼女にだった"], JA_JP).choice == "mio"
+    assert index.find(["彼に千円送って"], JA_JP) is None
+
+
 def test_friends_of_either_language_are_friends(index: PayeeIndex):
     match = index.find(["友達に千円送って"], JA_JP)
     assert match.outcome is MatchOutcome.ASK

@@ -93,6 +93,8 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
     """Whether two commands are two: "send five and six to ann" may be one amount said twice; `led` by a third one."""
     if one.intent is Intent.CANCEL and two.intent in MONEY_MOVING and two.slots == Slots() and not two.unresolved:
         return False  # 「もういいから送って」 may be to go on
+    if one.by("qna.cash") and two.intent is Intent.TRANSFER_MONEY and SlotName.AMOUNT in two.missing:
+        return False  # 貯金から二万おろしてバイトの方に入れて: one transfer
     last = _last(two)
     if _verbless(one) and last.intent is Intent.RECENT_TRANSACTIONS and (last.slots.payee or last.slots.bill):
         return False  # 妹に一万円、大家さんに九万円送ったっけ: its verb is the question's

@@ -5,6 +5,7 @@ from itertools import islice, product
 from re import compile as pattern
 from typing import Final
 
+from schemas.kana import TO_HIRAGANA
 from services.understanding.fast.ruleset.grammar import Grammar
 
 _MOST, _MOST_WORDS, _MOST_WAYS = 200, 8, 8
@@ -70,7 +71,14 @@ def _bare(endings: tuple[str, ...], name: str) -> Iterator[str]:
 
 
 def _as_they_sound(sounds: dict[str, tuple[str, ...]], said: str) -> Iterator[str]:
-    """What is written, and with Latin letters by their names or as the word is said."""
+    """What is written, with Latin letters by their names or as the word is said, and what is katakana in hiragana."""
+    for way in _spoken(sounds, said):
+        yield way
+        if len(way) > _LEAST and (soft := way.translate(TO_HIRAGANA)) != way:
+            yield soft
+
+
+def _spoken(sounds: dict[str, tuple[str, ...]], said: str) -> Iterator[str]:
     yield said
     run = found.group() if (found := _LATIN.search(said)) else ""
     letters = product(*(sounds.get(char, ()) for char in run)) if run else ()
