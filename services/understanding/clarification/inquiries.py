@@ -118,11 +118,8 @@ def _named(said: Said) -> list[AccountId]:
 def _in_full(said: Said) -> bool:
     """Whether an account is named by more than one word, "current account": alone "current" may say when."""
     nouns, words = said.hearing.nouns, said.units.words
-    return said.rules.spaced and any(
-        edge.end > at + 1 and nouns.nouns[edge.symbol].kind == "account" and nouns.nouns[edge.symbol].id is not None
-        for at in range(len(words))
-        for edge in nouns.trie.scan(words, at)
-    )
+    named = ((edge, nouns.nouns[edge.symbol]) for edge in nouns.trie.edges(words)) if said.rules.spaced else ()
+    return any(edge.end > edge.start + 1 and noun.kind == "account" and noun.id is not None for edge, noun in named)
 
 
 def _of_days(said: Said, found: Understood) -> Understood | None:
