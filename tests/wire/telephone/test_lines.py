@@ -133,7 +133,7 @@ async def test_lines_that_prove_nothing_take_no_place(
         async with LINES["telnyx"](Place(running.port, audiosocket), CUSTOMER) as bridge, calling(bridge) as phone:
             await phone.until(lambda: bool(phone.packets))
         for impatient in silent[4:]:
-            assert await _closed(impatient, unproven.PATIENCE_S + 2.0) == CallIdle.ws_close
+            assert await _closed(impatient, 5.0) == CallIdle.ws_close
 
 
 async def _closed(silent: ClientConnection, within_s: float) -> int | None:
