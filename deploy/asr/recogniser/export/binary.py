@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from recogniser.export.tokens import unfolded
+
 TYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
 """By CTranslate2's number for each."""
 SCALE = "_scale"
@@ -78,8 +80,9 @@ def load(folder: Path) -> Binary:
 def tokenizer(folder: Path) -> str:
     """Its tokenizer.json, likewise."""
     whole = folder / "tokenizer.json"
-    data = whole.read_bytes() if whole.exists() else lzma.decompress((folder / "tokenizer.json.xz").read_bytes())
-    return data.decode()
+    if whole.exists():
+        return whole.read_text(encoding="utf-8")
+    return unfolded(lzma.decompress((folder / "tokenizer.json.xz").read_bytes()).decode())
 
 
 def written(model: Binary) -> bytes:

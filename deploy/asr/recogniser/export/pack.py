@@ -18,6 +18,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from recogniser.export import binary, compensate
+from recogniser.export.tokens import folded
 from recogniser.train.ears import LANGUAGES, NAMES, head_of
 from recogniser.train.vocabulary import SPECIAL, TASK
 
@@ -106,7 +107,7 @@ def main() -> None:
         head(tensors, lang, args.pieces / lang, args.out / lang)
     coarse = compensate.quantized(tensors, model.aliases, steps, moments)
     (args.out / "model.bin.z").write_bytes(binary.coded(binary.written(coarse)))
-    (args.out / "tokenizer.json.xz").write_bytes(lzma.compress(told.encode(), preset=9))
+    (args.out / "tokenizer.json.xz").write_bytes(lzma.compress(folded(told).encode(), preset=9 | lzma.PRESET_EXTREME))
     (args.out / "config.json").write_text(json.dumps(config(Tokenizer.from_str(told))) + "\n", encoding="utf-8")
     front_end = {"feature_size": 80, "sampling_rate": 16000, "hop_length": 160, "n_fft": 400, "task": TASK}
     (args.out / "preprocessor_config.json").write_text(json.dumps(front_end, indent=2) + "\n", encoding="utf-8")
