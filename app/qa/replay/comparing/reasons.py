@@ -32,6 +32,13 @@ def misheard(score: Moved) -> str:
     return f"{score.name} {score.before.value or 0:.4f} → {score.after.value or 0:.4f}: {score.says}"
 
 
+def untimed(kept: int) -> str:
+    """Runs of which nobody can say how fast they hear."""
+    return (
+        f"{kept} recordings of the two runs were heard by earlier ones, and not timed: --hear-anew, or the policy rules"
+    )
+
+
 def late(stage: Slower) -> str:
     """A stage that got slower."""
     return f"stage {stage.stage} takes {stage.after_ms:.1f} ms, {stage.before_ms:.1f} before ({stage.where})"
