@@ -55,7 +55,8 @@ class TranscriptCache:
         path, nonce = self._path(digest), secrets.token_bytes(_NONCE_BYTES)
         part = path.with_name(f".{secrets.token_hex(16)}")
         with suppress(OSError):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
             try:
                 with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNERS), "wb") as file:
                     file.write(nonce + _cipher(digest).encrypt(nonce, data, None))
