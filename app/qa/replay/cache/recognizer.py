@@ -38,7 +38,7 @@ class CacheUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CachedAnswer:
     """What a sound was taken for in the end, where these wordings were offered for its first transcript; and when."""
 
     at: float
@@ -52,7 +52,7 @@ class CachedDecode:
 
     heard: Transcript
     asked: bool
-    answers: tuple[Answer, ...]
+    answers: tuple[CachedAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class CachingRecognizer:
             raise InternalFault("a transcript that was kept is not what is heard now: --hear-anew")
         if not made.unweighed and len(offered) <= 1:
             heard, others = offered[0] if offered else (made, ())
-            answer = Answer(self._clock.now().timestamp(), others, _timeless(made))
+            answer = CachedAnswer(self._clock.now().timestamp(), others, _timeless(made))
             self._keep(digest, kept, CachedDecode(_timeless(heard), bool(offered), (answer,)))
         return made
 
