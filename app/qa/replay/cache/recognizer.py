@@ -17,7 +17,7 @@ from schemas.transcript import Decode, Onward, Transcript, Wordings
 from services.ports import Clock, Recognizer
 
 MOST_ANSWERS: Final = 8
-"""Kept of one sound, a set of wordings each; the newest stay."""
+"""Kept of one sound; the newest stay."""
 CHECKED: Final = 64
 """One kept decode in so many is made again and has to be the same."""
 _NEAR: Final = 1e-3
@@ -28,8 +28,7 @@ _NEAR: Final = 1e-3
 class CacheUse:
     """How a run that `begun` at a timestamp uses a folder; `anew` takes nothing from there, but keeps.
 
-    What was heard since then is no earlier run's and decoded again: a run that was stopped is measured as one that
-    was not.
+    What was heard since is no earlier run's, and decoded again: a run that was stopped is measured as a whole one.
     """
 
     folder: Path
@@ -39,11 +38,11 @@ class CacheUse:
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """What a sound was taken for in the end, where these wordings were offered for its first transcript; and when."""
+    """What came of a sound where these wordings were offered for what was heard first; and when."""
 
     at: float
     wordings: tuple[str, ...]
-    transcript: Transcript
+    made: Transcript | Onward
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,30 +54,17 @@ class CachedDecode:
     answers: tuple[CachedAnswer, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CachedOnward:
-    """Whether a speaker goes on, and when that was told."""
-
-    at: float
-    onward: Onward
-
-
 _DECODE: Final = TypeAdapter(CachedDecode)
-_ONWARD: Final = TypeAdapter(CachedOnward)
-_TRANSCRIPT: Final = TypeAdapter(Transcript)
 
 
 class CachingRecognizer:
-    """`hits` counts what was not decoded. The fingerprint is of all that `inner` depends on (`fingerprint`).
+    """`hits` counts what was not decoded. The `fingerprint` is of all that `inner` depends on.
 
     Only what was heard for sure is kept: no error, no weighing that failed, nothing that was cancelled.
     """
 
     def __init__(self, inner: Recognizer, fingerprint: str, use: CacheUse, clock: Clock) -> None:
-        self._inner = inner
-        self._fingerprint = fingerprint
-        self._use = use
-        self._clock = clock
+        self._inner, self._fingerprint, self._use, self._clock = inner, fingerprint, use, clock
         self._cache = TranscriptCache(use.folder)
         self.hits = 0
 
@@ -88,41 +74,34 @@ class CachingRecognizer:
         """See `Recognizer`. Raises what it does, and InternalFault where what is kept isn't what is heard."""
         digest = self._digest(samples, "transcribe", locale, decode.name, wordings is not None)
         kept = self._kept(digest)
-        found = None if kept is None else self._answer(kept, wordings)
-        if found is not None and not self._checked(digest):
+        found = self._found(kept, wordings)
+        if isinstance(found, Transcript) and not self._checked(digest):
             self.hits += 1
             return found
         offered: list[tuple[Transcript, tuple[str, ...]]] = []
 
         def noted(heard: Transcript) -> tuple[str, ...]:
-            assert wordings is not None
-            offered.append((heard, tuple(wordings(heard))))
+            offered.append((_timeless(heard), wordings(heard) if wordings else ()))
             return offered[-1][1]
 
         made = await self._inner.transcribe(samples, locale, decode, wordings=noted if wordings else None)
-        if found is not None and not _alike(found, made):
+        if isinstance(found, Transcript) and not _alike(found, made):
             raise InternalFault("a transcript that was kept is not what is heard now: --hear-anew")
-        if not made.unweighed and len(offered) <= 1:
-            heard, others = offered[0] if offered else (made, ())
-            answer = CachedAnswer(self._clock.now().timestamp(), others, _timeless(made))
-            self._keep(digest, kept, CachedDecode(_timeless(heard), bool(offered), (answer,)))
+        if not made.unweighed:
+            heard, others = offered[0] if offered else (_timeless(made), ())
+            self._keep(digest, kept, CachedDecode(heard, bool(offered), (self._answer(_timeless(made), others),)))
         return made
 
     async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:
         """See `Recognizer`. What could not be told is not kept."""
-        words = _TRANSCRIPT.dump_python(_timeless(heard), mode="json")
-        digest = self._digest(samples, "onward", words)
-        data = None if self._use.anew else self._cache.read(digest)
-        try:
-            kept = None if data is None else _ONWARD.validate_json(data)
-        except ValidationError:
-            kept = None
-        if kept is not None and kept.at < self._use.begun:
+        heard = _timeless(heard)
+        digest = self._digest(samples, "onward", heard)
+        if isinstance(found := self._found(self._kept(digest), None), Onward):
             self.hits += 1
-            return kept.onward
+            return found
         told = await self._inner.onward(samples, heard)
         if told is not None:
-            self._cache.write(digest, _ONWARD.dump_json(CachedOnward(self._clock.now().timestamp(), told)))
+            self._keep(digest, None, CachedDecode(heard, False, (self._answer(told, ()),)))
         return told
 
     async def warm_up(self) -> None:
@@ -135,8 +114,7 @@ class CachingRecognizer:
 
     def _digest(self, samples: Samples, *asked: object) -> bytes:
         """Of all that a decode depends on. It is a secret, for it opens what is kept."""
-        shape = [samples.dtype.str, list(samples.shape), self._fingerprint]
-        head = orjson.dumps([*shape, *asked])
+        head = orjson.dumps([samples.dtype.str, list(samples.shape), self._fingerprint, *asked])
         return hashlib.sha256(hashlib.sha256(head).digest() + np.ascontiguousarray(samples).tobytes()).digest()
 
     def _kept(self, digest: bytes) -> CachedDecode | None:
@@ -146,18 +124,21 @@ class CachingRecognizer:
         except ValidationError:
             return None
 
-    def _answer(self, kept: CachedDecode, wordings: Wordings | None) -> Transcript | None:
+    def _found(self, kept: CachedDecode | None, wordings: Wordings | None) -> Transcript | Onward | None:
         """What an earlier run made of these very wordings."""
-        earlier = [answer for answer in kept.answers if answer.at < self._use.begun]
-        if not earlier:
+        earlier = [answer for answer in kept.answers if answer.at < self._use.begun] if kept else []
+        if kept is None or not earlier:
             return None
-        others = tuple(wordings(kept.heard)) if kept.asked and wordings is not None else ()
-        return next((answer.transcript for answer in earlier if answer.wordings == others), None)
+        others = wordings(kept.heard) if kept.asked and wordings else ()
+        return next((answer.made for answer in earlier if answer.wordings == others), None)
 
     def _checked(self, digest: bytes) -> bool:
         """Whether it is decoded again all the same: other ones in each run, the same where a run goes on."""
         drawn = hashlib.sha256(digest + str(self._use.begun).encode()).digest()
-        return int.from_bytes(drawn[:4]) % CHECKED == 0
+        return int.from_bytes(drawn[:8]) % CHECKED == 0
+
+    def _answer(self, made: Transcript | Onward, others: tuple[str, ...]) -> CachedAnswer:
+        return CachedAnswer(self._clock.now().timestamp(), others, made)
 
     def _keep(self, digest: bytes, before: CachedDecode | None, made: CachedDecode) -> None:
         (now,) = made.answers
@@ -168,7 +149,7 @@ class CachingRecognizer:
 
 
 def _timeless(transcript: Transcript) -> Transcript:
-    """Without how long it took, and what somebody numbered it by: neither is of another time."""
+    """Without how long it took, and what somebody numbered it by."""
     return replace(transcript, decode_ms=0.0, decodes=())
 
 
