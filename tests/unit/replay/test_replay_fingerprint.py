@@ -107,4 +107,4 @@ async def test_a_decode_reads_no_other_rules(monkeypatch: pytest.MonkeyPatch) ->
             heard = await recognizer.transcribe(sound, locale, decode, wordings=lambda _: ("a", "b"))
             await recognizer.onward(sound, heard)
     await recognizer.close()
-    assert {name.partition("/")[0] for name in names} == {*RULES}
+    assert "asr" in {name.partition("/")[0] for name in names} <= {*RULES}

@@ -86,7 +86,7 @@ class CachingRecognizer:
 
         made = await self._inner.transcribe(samples, locale, decode, wordings=noted if wordings else None)
         if isinstance(found, Transcript) and not _alike(found, made):
-            raise InternalFault("a transcript that was kept is not what is heard now: --hear-anew")
+            raise InternalFault("a transcript that was kept is not what is heard now: --fresh --hear-anew")
         if not made.unweighed:
             heard, others = offered[0] if offered else (_timeless(made), ())
             self._keep(digest, kept, CachedDecode(heard, bool(offered), (self._answer(_timeless(made), others),)))

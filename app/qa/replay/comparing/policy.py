@@ -94,7 +94,7 @@ class Policy(BaseModel):
     def unmeasured(self, scores: Scores) -> str:
         """Which bounds on latency can't be judged, for what was heard was kept of earlier runs; empty where all can."""
         names = [name for name in self.latency_ms if scores.kept and name.rpartition("_")[0] in UNTIMED]
-        why = f"{scores.kept} recordings were heard by earlier runs: --hear-anew, or the policy rules"
+        why = f"{scores.kept} recordings were heard by earlier runs: --fresh --hear-anew, or the policy rules"
         return f"{', '.join(names)} can't be judged, {why}" if names else ""
 
     def _over(self, scores: Scores, deaf: tuple[str, ...]) -> Iterator[str]:

@@ -34,9 +34,7 @@ def misheard(score: Moved) -> str:
 
 def untimed(kept: int) -> str:
     """Runs of which nobody can say how fast they hear."""
-    return (
-        f"{kept} recordings of the two runs were heard by earlier ones, and not timed: --hear-anew, or the policy rules"
-    )
+    return f"{kept} recordings of the two runs were heard by earlier ones, and not timed: --fresh --hear-anew, or the policy rules"
 
 
 def late(stage: Slower) -> str:
