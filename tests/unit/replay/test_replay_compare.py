@@ -198,7 +198,7 @@ def test_runs_that_took_an_earlier_ones_transcripts_are_not_as_fast_and_not_call
     kept = Run(HEAD, tuple(TurnResult(record=r.record, timing=t) for r, t in zip(kept.results, unheard, strict=True)))
     for before, after, count in ((measured, kept, 60), (kept, measured, 60), (kept, kept, 120)):
         (found,) = compare(before, after).findings((FailOn.SLOWER,))
-        assert found.says.startswith(f"{count} recordings of the two runs were heard by earlier ones, and not timed")
+        assert found.says.startswith(f"{count} recordings of the two runs were heard by earlier ones, not timed")
     assert not compare(kept, kept).findings((FailOn.MONEY, FailOn.REGRESSION, FailOn.MISSING))
     assert P95 not in noted_run(kept, "", score(kept.results), "", ()).ratios
     assert "NaN" not in curves(kept.results, score(kept.results).latency)

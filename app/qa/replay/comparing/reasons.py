@@ -34,7 +34,8 @@ def misheard(score: Moved) -> str:
 
 def untimed(kept: int) -> str:
     """Runs of which nobody can say how fast they hear."""
-    return f"{kept} recordings of the two runs were heard by earlier ones, and not timed: --fresh --hear-anew, or the policy rules"
+    how = "--fresh --hear-anew, or the policy rules"
+    return f"{kept} recordings of the two runs were heard by earlier ones, not timed: {how}"
 
 
 def late(stage: Slower) -> str:
