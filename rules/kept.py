@@ -41,10 +41,15 @@ def kept(name: str, make: Callable[[], T]) -> T:
             found: T = pickle.loads(made)  # noqa: S301 - of the folder of our own compiled code
             return found
     fresh = make()
-    if not sys.dont_write_bytecode and _state() == _AT_FIRST != {}:
+    if not sys.dont_write_bytecode and unchanged():
         with suppress(OSError):  # a folder that is not ours to write to
             _write(path, pickle.dumps(fresh, pickle.HIGHEST_PROTOCOL))
     return fresh
+
+
+def unchanged() -> bool:
+    """Whether rules and code are still what they were when this process began to read them."""
+    return _state() == _AT_FIRST != {}
 
 
 def _write(path: Path, made: bytes) -> None:

@@ -61,6 +61,8 @@ class Transcript:
     """Whether no voice was heard that the words leave out; what can't be undone needs all of them."""
     named: bool = False
     """Whether the name in the words was told by its sound, of all that may be meant."""
+    unweighed: bool = field(default=False, compare=False)
+    """Whether the names in it were to be weighed by their sound, and that failed."""
     decodes: tuple[int, ...] = field(default=(), compare=False)
     """What it was decoded from, as whoever keeps the sound has numbered it."""
 

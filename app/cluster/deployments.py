@@ -66,7 +66,7 @@ class RecognizerReplica:
 
     async def odds(
         self, samples: Samples, heard: Transcript, others: Sequence[str], *, decode: Decode
-    ) -> tuple[float, ...]:
+    ) -> tuple[float, ...] | None:
         """How well the sound fits each of `others`."""
         return await self._made.odds(samples, heard, others, decode=decode)
 

@@ -57,9 +57,9 @@ class HandleRecognizer:
 
     async def _odds(
         self, samples: Samples, heard: Transcript, others: Sequence[str], *, decode: Decode
-    ) -> tuple[float, ...]:
+    ) -> tuple[float, ...] | None:
         """None where no recogniser tells in time: what was heard stands."""
-        found: tuple[float, ...] = ()
+        found: tuple[float, ...] | None = None
         with suppress(TellerlineError):
             found = await self._asked("odds", samples, heard, others, decode=decode)
         return found

@@ -9,15 +9,19 @@ from schemas.transcript import Hypothesis, Transcript, Wordings
 
 
 async def told_by_sound(
-    heard: Transcript, wordings: Wordings | None, weigh: Callable[[Sequence[str]], Awaitable[Sequence[float]]]
+    heard: Transcript, wordings: Wordings | None, weigh: Callable[[Sequence[str]], Awaitable[Sequence[float] | None]]
 ) -> Transcript:
     """`heard`, with the name in it told by its sound where it is not clear; nothing is weighed in other languages.
 
-    `weigh` gives the natural-log odds of other words against those of `heard`, or none where nothing tells them.
+    `weigh` gives the natural-log odds of other words against those of `heard`, none where nothing tells them,
+    and None where that failed.
     """
     rules = asr_rules(language(heard.locale)).names
     others = wordings(heard) if wordings is not None and rules is not None and heard.text else ()
-    return named(heard, others, await weigh(others), rules) if others and rules is not None else heard
+    if not others or rules is None:
+        return heard
+    odds = await weigh(others)
+    return replace(heard, unweighed=True) if odds is None else named(heard, others, odds, rules)
 
 
 def named(heard: Transcript, others: Sequence[str], odds: Sequence[float], rules: NameOdds) -> Transcript:

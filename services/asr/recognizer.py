@@ -52,14 +52,17 @@ class WhisperRecognizer:
 
     async def odds(
         self, samples: Samples, heard: Transcript, others: Sequence[str], *, decode: Decode
-    ) -> tuple[float, ...]:
-        """How well the sound fits each of `others`: natural-log odds against what was `heard`; empty if not known."""
+    ) -> tuple[float, ...] | None:
+        """How well the sound fits each of `others`: natural-log odds against what was `heard`.
+
+        Empty where nothing tells them, None where that failed.
+        """
         decoder, texts = self._decoders[language(heard.locale)], (heard.text, *others)
         try:
             found = await self._scheduler.run(decode, partial(decoder.odds, samples, texts))
         except Exception as error:  # noqa: BLE001 - what was heard stands, whatever becomes of this
             log.warning("names were not weighed: %s", type(error).__name__)
-            return ()
+            return None
         return found[1:]
 
     async def onward(self, samples: Samples, heard: Transcript) -> Onward | None:

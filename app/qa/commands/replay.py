@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 from typer.core import TyperGroup
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 _RUN = "run"
 MIRROR = Path("out/remote")
+HEARD = Path("out/heard")
+Heard: TypeAlias = Annotated[Path, typer.Option(help="where transcripts are kept between runs, sealed")]
+HearAnew: TypeAlias = Annotated[
+    bool, typer.Option("--hear-anew", help="decode every recording, whatever earlier runs heard: times the ear")
+]
 
 
 class ReplayEngine(StrEnum):
@@ -69,14 +74,16 @@ def run(  # noqa: PLR0913, PLR0917 - each is an option
     on: Annotated[ReplayEngine, typer.Option(help="processes here, or actors on Ray: RAY_ADDRESS's, or our own")] = (
         ReplayEngine.PROCESSES
     ),
+    heard: Heard = HEARD,
+    hear_anew: HearAnew = False,
 ) -> None:
     """Play every case of a manifest and score it. Exits with 1 where the policy is broken, with 2 where it can't be."""
     if not realtime and on is ReplayEngine.PROCESSES:
         _begin(out, jobs, fresh=fresh)
     from app.qa.replay.command import Request
 
-    more = {"on_ray": on is ReplayEngine.RAY}
-    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR, **more))
+    kept = (on is ReplayEngine.RAY, heard, hear_anew)
+    _run(Request(manifest, out, jobs, fresh, realtime, token, policy, words, MIRROR, False, *kept))
 
 
 @replay.command()
@@ -87,12 +94,15 @@ def follow(
     fresh: Annotated[bool, typer.Option(help="forget what the folder holds, instead of going on")] = False,
     policy: Annotated[str, typer.Option(help="bounds of rules/qa/policies.yaml to hold to")] = "",
     words: Annotated[bool, typer.Option(help="take the references as heard")] = False,
+    heard: Heard = HEARD,
+    hear_anew: HearAnew = False,
 ) -> None:
     """Play conversations; where other things are asked than were, go on with a turn that answers them, or stop."""
     _begin(out, jobs, fresh=fresh)
     from app.qa.replay.command import Request
 
-    _run(Request(manifest, out, jobs, fresh, policy=policy, words=words, mirror=MIRROR, follow=True))
+    kept = (heard, hear_anew)
+    _run(Request(manifest, out, jobs, fresh, "", "", policy, words, MIRROR, True, False, *kept))
 
 
 @replay.command(hidden=True)

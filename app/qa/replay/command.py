@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from app.client import reach
 from app.qa.desk import exported
+from app.qa.replay.cache.recognizer import CacheUse
+from app.qa.replay.cache.store import TranscriptCache
 from app.qa.replay.comparing import policy
 from app.qa.replay.judging.score import score
 from app.qa.replay.labelling.vocabulary import label_faults
@@ -21,18 +23,20 @@ from app.qa.replay.playing.house import PipelineSpec
 from app.qa.replay.playing.live import LiveSpec
 from app.qa.replay.playing.run import PlayerSpec, Watcher, replay
 from app.qa.replay.playing.run import Progress as Done
-from app.qa.replay.records.journal import REPORT, SCORES, read_run
+from app.qa.replay.records.journal import REPORT, SCORES, begun, read_run
 from app.qa.replay.report.build import write_report
 from app.qa.replay.report.summary import print_played, print_scores
 from app.settings import read_settings
-from schemas.errors import MalformedMessage
+from schemas.errors import BadInput, MalformedMessage
+from services.timing import SystemClock
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """The options of `tellerline replay`. `jobs` 0 is one a core; `realtime` is a gateway's URL, or empty.
 
-    `mirror` is where recordings are brought that lie elsewhere; without it they are not.
+    `mirror` is where recordings are brought that lie elsewhere; without it they are not. `heard` is where transcripts
+    are kept between runs; without it none are, nor on other machines.
     """
 
     manifest: Path
@@ -46,6 +50,8 @@ class Request:
     mirror: Path | None = None
     follow: bool = False
     on_ray: bool = False
+    heard: Path | None = None
+    hear_anew: bool = False
 
 
 def execute(request: Request, console: Console | None = None) -> tuple[str, ...]:
@@ -80,7 +86,10 @@ def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -
     print_scores(scores, shown)
     print_played(run, shown)
     shown.print(f"report: {request.out / REPORT}")
-    return bounds.broken(scores, manifest) if bounds else ()
+    broken = bounds.broken(scores, manifest) if bounds else ()
+    if bounds and broken == (unmeasured := bounds.unmeasured(scores),):
+        raise BadInput(f"policy {request.policy}: {unmeasured}")
+    return broken
 
 
 @contextmanager
@@ -109,7 +118,12 @@ def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     settings = read_settings()
     if request.on_ray:
         settings = settings.for_other_machines()
-    return PipelineSpec.of(settings, manifest, follow=request.follow)
+    cache = None
+    if request.heard is not None and not request.on_ray:
+        began = begun(request.out, SystemClock().now(), fresh=request.fresh)
+        cache = CacheUse(request.heard.resolve(), began.timestamp(), request.hear_anew)
+        TranscriptCache(cache.folder).trim()
+    return PipelineSpec.of(settings, manifest, follow=request.follow, cache=cache)
 
 
 @contextmanager

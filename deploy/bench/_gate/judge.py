@@ -80,7 +80,18 @@ class Gate:
     def _play(self, where: TreeCopy, change: SeededChange, out: Path) -> tuple[int, str]:
         options = change.options or ("--jobs", "1")
         words = ("--words",) if change.played == "words" else ()
-        run = ["replay", "run", str(where.manifest), "--out", str(out), "--policy", POLICY, *words, *options]
+        run = [
+            "replay",
+            "run",
+            str(where.manifest),
+            "--out",
+            str(out),
+            "--policy",
+            POLICY,
+            "--hear-anew",
+            *words,
+            *options,
+        ]
         return _cli(where.tree, run)
 
 

@@ -116,7 +116,10 @@ async def test_what_was_heard_stands_where_weighing_fails(recognizer: WhisperRec
 
     decoder.odds = failing  # type: ignore[method-assign]
     told = await recognizer.transcribe(SPEECH, EN_US, Decode.FINAL, wordings=lambda _: ("jess",))
-    assert (told.text, told.named) == ("yes", False)
+    assert (told.text, told.named, told.unweighed) == ("yes", False, True)
+    decoder.odds = lambda _samples, _texts: ()  # type: ignore[method-assign]
+    told = await recognizer.transcribe(SPEECH, EN_US, Decode.FINAL, wordings=lambda _: ("jess",))
+    assert not told.unweighed
 
 
 async def test_what_may_follow_is_not_known_where_that_fails(

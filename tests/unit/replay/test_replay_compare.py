@@ -4,12 +4,15 @@ import pytest
 
 from app.qa.replay.comparing.compare_scores import Moved
 from app.qa.replay.comparing.diff import FailOn, RunDiff, compare
+from app.qa.replay.comparing.history import P95, noted_run
 from app.qa.replay.comparing.turn_diff import Change
 from app.qa.replay.judging.judge import MoneyVerdict, money_verdict
+from app.qa.replay.judging.score import score
 from app.qa.replay.judging.stats import clopper_pearson, mcnemar, paired, ratios
 from app.qa.replay.manifests.manifest import Expectation, MoneyMove
 from app.qa.replay.records.journal import Run
 from app.qa.replay.records.record import SpanRecord, Stage, TurnRecord, TurnResult
+from app.qa.replay.report.charts import curves
 from app.qa.replay.report.junit import junit
 from app.qa.replay.report.markdown import markdown
 from schemas.errors import WrongState
@@ -186,6 +189,19 @@ def test_a_slower_stage_is_told_and_a_slower_machine_is_not() -> None:
     assert "stage normalization takes 31.0 ms, 1.0 before" in found.says
     loaded = compare(timed(quick), timed({name: 6 * ms for name, ms in quick.items()}))
     assert not loaded.findings((FailOn.SLOWER,))
+
+
+def test_runs_that_took_an_earlier_ones_transcripts_are_not_as_fast_and_not_called_so() -> None:
+    quick = {"asr": 20.0, "normalization": 1.0}
+    measured, kept = timed(quick), timed({"normalization": 1.0})
+    unheard = [r.timing.model_copy(update={"total_ms": None, "kept": True}) for r in kept.results]
+    kept = Run(HEAD, tuple(TurnResult(record=r.record, timing=t) for r, t in zip(kept.results, unheard, strict=True)))
+    for before, after, count in ((measured, kept, 60), (kept, measured, 60), (kept, kept, 120)):
+        (found,) = compare(before, after).findings((FailOn.SLOWER,))
+        assert found.says.startswith(f"{count} recordings of the two runs were heard by earlier ones, not timed")
+    assert not compare(kept, kept).findings((FailOn.MONEY, FailOn.REGRESSION, FailOn.MISSING))
+    assert P95 not in noted_run(kept, "", score(kept.results), "", ()).ratios
+    assert "NaN" not in curves(kept.results, score(kept.results).latency)
 
 
 def test_both_heads_and_what_changed_between_them_are_told() -> None:

@@ -14,7 +14,7 @@ from app.qa.replay.labelling.vocabulary import customer_fault, label_faults
 from app.qa.replay.manifests.manifest import Expectation, Manifest, MoneyMove
 from app.qa.replay.manifests.readers import load
 from app.qa.replay.records.journal import Run
-from app.qa.replay.records.record import TurnRecord
+from app.qa.replay.records.record import Stage, TurnRecord, TurnResult
 from rules.load import load as load_rules
 from schemas.errors import BadInput
 from schemas.ids import Locale
@@ -22,6 +22,7 @@ from tests.replay.samples import HEAD, result, turn
 
 POLICIES = tuple(load_rules("qa/policies.yaml", Policies).policies)
 FIFTY = MoneyMove(amount_minor=5000, currency="USD", payee="catherine-nguyen")
+QUICK = (Stage(name="understanding", start_ms=0, ms=1.0),)
 SAID = "send fifty dollars to catherine"
 
 
@@ -56,7 +57,7 @@ def test_a_sound_run_passes_and_recordings_that_are_not_there_fail_every_policy(
     bounds = policy_for(name, recorded)
     fine = [good(f"c{i}", payee=None, slots={"payee": "p1"}) for i in range(400)]
     recall = {"payee_recall_at_3": 0.9} if name == "release" else {}
-    assert [b for b in bounds.broken(scored(*fine), recorded) if b.split()[0] not in recall] == []
+    assert [b for b in bounds.broken(score(timed(fine, stages=QUICK)), recorded) if b.split()[0] not in recall] == []
     gone = [absent(f"c{i}") for i in range(400)]
     assert any(bound.startswith("errors is 1.0000 of 400") for bound in bounds.broken(scored(*gone), recorded))
     one = bounds.broken(scored(*fine[1:], absent("c0")), recorded)
@@ -76,10 +77,26 @@ def test_every_policy_bounds_what_matters(name: str, recorded: Manifest) -> None
     assert "money_wrong_read_backs" in broken(proposal=FIFTY.model_copy(update={"payee": "other"}))
     assert "right is 0.0000" in broken(decision="clarify")
     assert "wer_normalized" in broken(heard="mend the fence")
-    slow = [
-        r.model_copy(update={"timing": r.timing.model_copy(update={"total_ms": 60_000.0})}) for r in map(result, fine)
-    ]
-    assert any(bound.startswith("total_p95") for bound in bounds.broken(score(slow), recorded))
+    (late,) = bounds.latency_ms
+    slow = {"total_ms": 60_000.0, "stages": (Stage(name="understanding", start_ms=0, ms=60_000.0),)}
+    assert any(bound.startswith(f"{late} is 60000 ms") for bound in bounds.broken(score(timed(fine, **slow)), recorded))
+    assert any(bound.startswith(f"{late} is not measured") for bound in bounds.broken(score([]), recorded))
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_what_earlier_runs_heard_is_no_measure_of_the_ear(name: str, recorded: Manifest) -> None:
+    bounds = policy_for(name, recorded)
+    fine = [good(f"c{i}") for i in range(400)]
+    kept = timed(fine[:1], total_ms=None, kept=True, stages=QUICK)
+    found = bounds.broken(score(kept + timed(fine[1:], stages=QUICK)), recorded)
+    said = [bound for bound in found if "can't be judged, 1 recordings were heard by earlier runs" in bound]
+    assert said == ([] if name == "rules" else [bounds.unmeasured(score(kept))])
+    scores = score(kept + timed(fine[1:3], stages=QUICK))
+    assert (scores.kept, scores.latency["total"].count, scores.latency["understanding"].count) == (1, 2, 3)
+
+
+def timed(records: list[TurnRecord], **timing: object) -> list[TurnResult]:
+    return [r.model_copy(update={"timing": r.timing.model_copy(update=timing)}) for r in map(result, records)]
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -128,6 +128,8 @@ def slower(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> tuple[S
         was, now = [old[name][t] for t in turns], [new[name][t] for t in turns]
         found += _slower(name, was, now, pace)
     extra = {n: median(turns.values()) for n, turns in new.items() if n not in old and len(turns) >= _LEAST_TURNS}
+    if any(result.timing.kept for result in before):
+        return tuple(found)  # what is new was not timed before
     return (*found, *(Slower(name, 0.0, ms, "new") for name, ms in extra.items() if ms > _SLOWER_MS))
 
 
@@ -153,6 +155,7 @@ def _stages(results: Sequence[TurnResult]) -> dict[str, dict[str, float]]:
         if result.record.error is None:
             for stage in result.timing.stages:
                 found[stage.name][result.record.id] = stage.ms
-            rest = result.timing.total_ms - sum(stage.ms for stage in result.timing.stages)
-            found[BETWEEN][result.record.id] = max(rest, 0.0)
+            if result.timing.total_ms is not None:
+                rest = result.timing.total_ms - sum(stage.ms for stage in result.timing.stages)
+                found[BETWEEN][result.record.id] = max(rest, 0.0)
     return dict(found)

@@ -9,7 +9,7 @@ from typing import Final
 from app.qa.replay.comparing.compare_scores import Moved, Slower, moved, slower
 from app.qa.replay.comparing.other_copies import few, nearly, other_copies
 from app.qa.replay.comparing.readings import loosened, misread, missaid
-from app.qa.replay.comparing.reasons import late, misheard, why
+from app.qa.replay.comparing.reasons import late, misheard, untimed, why
 from app.qa.replay.comparing.turn_diff import Change, TurnDiff, turn_diff
 from app.qa.replay.records.journal import Run
 from schemas.errors import MalformedMessage, WrongState
@@ -86,6 +86,7 @@ class RunDiff:
                 found += [PolicyBreach(policy, misheard(score)) for score in self.scores if score.worse_hearing]
             if policy is FailOn.SLOWER:
                 found += [PolicyBreach(policy, late(stage)) for stage in self.slower]
+                found += [PolicyBreach(policy, untimed(kept))] if (kept := self.before.kept + self.after.kept) else []
             if policy is FailOn.MONEY:
                 told = (held(self.before.words, self.after.words) for held in (misread, missaid))
                 found += [PolicyBreach(policy, words) for words in told if words]

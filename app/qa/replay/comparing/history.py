@@ -128,7 +128,7 @@ def noted_run(run: Run, decisions: str, scores: Scores, against: str, found: tup
         for name, ratio in scores.ratios.items()
         if ratio.value is not None
     }
-    if total := scores.latency.get("total"):
+    if (total := scores.latency.get("total")) and not scores.kept:
         ratios[P95] = (total.p95_ms, total.p95_ms, total.p95_ms, total.count)
     return NotedRun(
         run=decisions,

@@ -15,7 +15,10 @@ from schemas.errors import BadInput, NotFound
 
 AT_MOST: Final = ("errors", "money_false_accepts", "money_wrong_read_backs", "wer_normalized", "cer_normalized")
 AT_LEAST: Final = ("right",)
-LATENCY: Final = "total_p95"
+LATENCY: Final = ("total_p95", "understanding_p95")
+"""One of them at least; the second where what was heard is kept."""
+UNTIMED: Final = ("total", "asr")
+"""Stages that no kept transcript measures."""
 UNITS: Final = ("wer", "cer")
 _LABELS: Final = {
     "intent_match": "intent",
@@ -46,7 +49,7 @@ class Policy(BaseModel):
     def _whole(self) -> Self:
         absent = [name for name in AT_MOST if name not in self.at_most]
         absent += [name for name in AT_LEAST if name not in self.at_least]
-        absent += [LATENCY] if LATENCY not in self.latency_ms else []
+        absent += [] if {*LATENCY} & {*self.latency_ms} else [" or ".join(LATENCY)]
         if absent:
             raise ValueError(f"every policy bounds {', '.join(absent)}")
         if not {FailOn.MONEY, FailOn.MISSING} <= {*self.fail_on}:
@@ -88,6 +91,12 @@ class Policy(BaseModel):
             found.insert(0, f"{scores.turns} turns were played of the {turns} that the manifest names")
         return tuple(found)
 
+    def unmeasured(self, scores: Scores) -> str:
+        """Which bounds on latency can't be judged, for what was heard was kept of earlier runs; empty where all can."""
+        names = [name for name in self.latency_ms if scores.kept and name.rpartition("_")[0] in UNTIMED]
+        why = f"{scores.kept} recordings were heard by earlier runs: --fresh --hear-anew, or the policy rules"
+        return f"{', '.join(names)} can't be judged, {why}" if names else ""
+
     def _over(self, scores: Scores, deaf: tuple[str, ...]) -> Iterator[str]:
         for name, bound in self.at_most.items():
             ratio = scores.ratios.get(name)
@@ -104,8 +113,12 @@ class Policy(BaseModel):
                 yield f"{name} is {_words(ratio)}, below {bound:g}"
 
     def _late(self, scores: Scores) -> Iterator[str]:
+        if unmeasured := self.unmeasured(scores):
+            yield unmeasured
         for name, bound in self.latency_ms.items():
             stage, _, percentile = name.rpartition("_")
+            if scores.kept and stage in UNTIMED:
+                continue
             found = scores.latency.get(stage)
             ms = getattr(found, f"{percentile}_ms", None)
             if ms is None or ms > bound:

@@ -32,6 +32,12 @@ def misheard(score: Moved) -> str:
     return f"{score.name} {score.before.value or 0:.4f} → {score.after.value or 0:.4f}: {score.says}"
 
 
+def untimed(kept: int) -> str:
+    """Runs of which nobody can say how fast they hear."""
+    how = "--fresh --hear-anew, or the policy rules"
+    return f"{kept} recordings of the two runs were heard by earlier ones, not timed: {how}"
+
+
 def late(stage: Slower) -> str:
     """A stage that got slower."""
     return f"stage {stage.stage} takes {stage.after_ms:.1f} ms, {stage.before_ms:.1f} before ({stage.where})"

@@ -41,7 +41,7 @@ class Scores:
     """All that is said of a run. `confusion[wanted][got]` counts intents; `flows[route][decision]` counts turns.
 
     `reasons` says why turns broke off, `failures` why they are wrong; `misheard[language]` has (said, heard, how
-    often), most often first.
+    often), most often first. `kept` recordings were heard by earlier runs: they say nothing of how long hearing takes.
     """
 
     cases: int
@@ -58,6 +58,7 @@ class Scores:
     reasons: dict[str, int]
     misheard: dict[str, tuple[tuple[str, str, int], ...]]
     failures: tuple[FailureGroup, ...]
+    kept: int
 
 
 Pairs = dict[str, tuple[float, float]]
@@ -85,6 +86,7 @@ def score(results: Sequence[TurnResult]) -> Scores:
         reasons=dict(Counter(f"{t.error}: {t.reason}" for t, _ in judged if t.error).most_common(MAX_REASONS)),
         misheard=_misheard(judged),
         failures=grouped((turn.id, failures(turn, judgement)) for turn, judgement in judged),
+        kept=sum(r.timing.kept for r in results),
     )
 
 
@@ -187,7 +189,8 @@ def latency(results: Sequence[TurnResult]) -> dict[str, Latency]:
     for result in results:
         if result.record.error is not None:
             continue
-        stages["total"].append(result.timing.total_ms)
+        if result.timing.total_ms is not None:
+            stages["total"].append(result.timing.total_ms)
         for stage in result.timing.stages:
             stages[stage.name].append(stage.ms)
     return {name: _latency(values) for name, values in stages.items()}

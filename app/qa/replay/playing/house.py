@@ -6,6 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from app.qa.rehearsal import Rehearsal, RehearsedCall
+from app.qa.replay.cache.fingerprint import fingerprint
+from app.qa.replay.cache.recognizer import CacheUse, CachingRecognizer
 from app.qa.replay.manifests.manifest import Case, CaseTurn, Manifest
 from app.qa.replay.playing import forked
 from app.qa.replay.playing.player import PipelinePlayer
@@ -17,25 +19,30 @@ from rules.load import ruleset_hash
 from schemas.errors import NotFound, RecognizerUnavailable, TellerlineError
 from schemas.ids import CustomerId
 from services.ports import Clock, Recognizer
+from services.timing import SystemClock
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineSpec:
     """How a process composes its pipeline. Text alone needs no recogniser.
 
-    `follow` says recorded turns only to the questions that they answered.
+    `follow` says recorded turns only to the questions that they answered. Where a `cache` is named, what earlier runs
+    heard is not decoded again; decisions are the same.
     """
 
     settings: Settings
     sound: bool
     locales: tuple[str, ...] = ()
     follow: bool = False
+    cache: CacheUse | None = None
 
     @classmethod
-    def of(cls, settings: Settings, manifest: Manifest, *, follow: bool = False) -> "PipelineSpec":
+    def of(
+        cls, settings: Settings, manifest: Manifest, *, follow: bool = False, cache: CacheUse | None = None
+    ) -> "PipelineSpec":
         """The pipeline that a manifest needs."""
         sound = any(turn.audio for case in manifest.cases for turn in case.turns)
-        return cls(settings, sound, tuple(sorted({case.locale for case in manifest.cases})), follow)
+        return cls(settings, sound, tuple(sorted({case.locale for case in manifest.cases})), follow, cache)
 
     def head(self, manifest: Manifest, corpus: str) -> RunHead:
         """What the decisions depend on."""
@@ -65,12 +72,7 @@ class PipelineSpec:
 
     async def open(self) -> PipelinePlayer:
         """Compose it and warm it up."""
-        recognizer = None
-        if self.sound:
-            from services.asr import load
-
-            recognizer = load(self.settings.asr_model, workers=1, device=self.settings.asr_device)
-            await recognizer.warm_up()
+        recognizer = await self._recognizer() if self.sound else None
         identity = recognizer_id(self.settings) if self.sound else ""
         player = PipelinePlayer(
             PipelineHouse(self.settings, recognizer), identity, ruleset_hash()[:16], follow=self.follow
@@ -78,6 +80,18 @@ class PipelineSpec:
         for locale in self.locales:
             await _warm_up(player, locale)
         return player
+
+    async def _recognizer(self) -> Recognizer:
+        """Warm; what its files were before and after it was loaded is what it is made of."""
+        from services.asr import load
+
+        settings, folder = self.settings, weights_folder(self.settings)
+        before = fingerprint(settings, folder) if self.cache else ""
+        recognizer = load(settings.asr_model, workers=1, device=settings.asr_device)
+        await recognizer.warm_up()
+        if self.cache is None or not before or fingerprint(settings, folder) != before:
+            return recognizer
+        return CachingRecognizer(recognizer, before, self.cache, SystemClock())
 
 
 async def _warm_up(player: PipelinePlayer, locale: str) -> None:
@@ -102,6 +116,11 @@ class PipelineHouse:
         if self._recognizer is None:
             raise RecognizerUnavailable("a replay of text alone has no recogniser")
         return self._recognizer
+
+    @property
+    def kept(self) -> int:
+        """How many transcripts were taken from earlier runs."""
+        return self._recognizer.hits if isinstance(self._recognizer, CachingRecognizer) else 0
 
     def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
         """A call of the case's own caller or customer, or of the demo's first in that locale. Raises NotFound."""

@@ -48,6 +48,11 @@ class House(Protocol):
         """The process' recogniser, warm."""
         ...
 
+    @property
+    def kept(self) -> int:
+        """How many transcripts were taken from earlier runs: nothing was decoded for them."""
+        ...
+
     def call(self, case: Case, clock: Clock) -> AbstractAsyncContextManager[RehearsedCall]:
         """A call of the case's customer at a bank that no other case has touched."""
         ...
@@ -104,7 +109,7 @@ class PipelinePlayer:
         if utterance.audio is not None:
             decoded = decode(source_of(utterance, played.base))
             played.clock.advance(len(decoded.samples) / SAMPLE_RATE)
-        begin = time.perf_counter()
+        begin, kept = time.perf_counter(), self._house.kept
         if decoded is None:
             transcript = typed(utterance, case.language)
         else:
@@ -120,8 +125,9 @@ class PipelinePlayer:
             record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
         if not heard:
             record = record.model_copy(update={"decision": NOTHING_HEARD})
-        stages = ([] if decoded is None else [("asr", heard_ms)]) + list(collector.stages.items())
-        timing = _timing(case, number, decoded, total_ms, stages)
+        timed = decoded is not None and self._house.kept == kept
+        stages = ([("asr", heard_ms)] if timed else []) + list(collector.stages.items())
+        timing = _timing(case, number, decoded, None if decoded is not None and not timed else total_ms, stages)
         return TurnResult(record=record, timing=timing)
 
     async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
@@ -135,13 +141,15 @@ class PipelinePlayer:
 
 
 def _timing(
-    case: Case, number: int, decoded: DecodedAudio | None, total_ms: float, stages: list[tuple[str, float]]
+    case: Case, number: int, decoded: DecodedAudio | None, total_ms: float | None, stages: list[tuple[str, float]]
 ) -> TurnTiming:
+    """Without a `total_ms` what was heard is an earlier run's."""
     return TurnTiming(
         case=case.id,
         turn=number,
         audio_s=0.0 if decoded is None else round(len(decoded.samples) / SAMPLE_RATE, 3),
-        total_ms=round(total_ms, 3),
+        total_ms=None if total_ms is None else round(total_ms, 3),
+        kept=total_ms is None,
         stages=waterfall(stages),
     )
 

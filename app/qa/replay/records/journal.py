@@ -3,7 +3,9 @@
 import fcntl
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -70,6 +72,11 @@ class Run:
     sources: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     slack: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> int:
+        """How many recordings were heard by earlier runs, and not decoded."""
+        return sum(result.timing.kept for result in self.results)
 
 
 class Journal:
@@ -201,6 +208,14 @@ def _read_head(folder: Path) -> tuple[RunHead, tuple[Sitting, ...]]:
     if set(body) != known:
         raise ValueError(f"{HEAD} lacks or has too many of {', '.join(sorted(known ^ set(body)))}")
     return RunHead(**body), sittings
+
+
+def begun(folder: Path, now: datetime, *, fresh: bool) -> datetime:
+    """When the run in a folder began, where it goes on; else `now`."""
+    if not fresh and (folder / JOURNAL).is_file():
+        with suppress(OSError, ValueError, TypeError, LookupError):
+            return datetime.fromisoformat(_read_head(folder)[1][0].started)
+    return now
 
 
 def read_run(folder: Path) -> Run:

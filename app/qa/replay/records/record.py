@@ -166,12 +166,16 @@ class Stage(Record):
 
 
 class TurnTiming(Record):
-    """How long a turn took: `audio_s` is the recording's length, `total_ms` the work once the audio was there."""
+    """How long a turn took: `audio_s` is the recording's length, `total_ms` the work once the audio was there.
+
+    What was `kept` of an earlier run was not decoded: no time of the ear's, nor of the whole turn, was measured.
+    """
 
     case: str
     turn: int
     audio_s: float = 0.0
-    total_ms: float = 0.0
+    total_ms: float | None = 0.0
+    kept: bool = False
     stages: tuple[Stage, ...] = ()
 
 

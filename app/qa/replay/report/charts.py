@@ -72,7 +72,7 @@ def _legend(names: Sequence[tuple[str, str]], y: float) -> list[Markup]:
 def curves(results: Sequence[TurnResult], latency: Mapping[str, Latency]) -> Markup:
     """Percentile curves of the whole turn and its slowest stages, on a scale that opens up the tail."""
     results = [result for result in results if result.record.error is None]
-    by_stage: dict[str, list[float]] = {TOTAL: [r.timing.total_ms for r in results]}
+    by_stage: dict[str, list[float]] = {TOTAL: [ms for r in results if (ms := r.timing.total_ms) is not None]}
     for result in results:
         for stage in result.timing.stages:
             by_stage.setdefault(stage.name, []).append(stage.ms)

@@ -52,7 +52,7 @@ def row(result: TurnResult, judged: Judgement) -> list[JsonValue]:
         turn.decision,
         turn.reply,
         turn.route,
-        round(result.timing.total_ms, 1),
+        None if result.timing.total_ms is None else round(result.timing.total_ms, 1),
         result.timing.audio_s,
         len(turn.models),
         turn.error,

@@ -105,6 +105,8 @@ def made_by(run: Run) -> tuple[str, ...]:
     for one in run.sittings:
         dirty = {True: " with uncommitted changes", False: "", None: ""}[one.dirty]
         lines.append(f"{one.started} by {one.commit[:12] or 'an installed package'}{dirty}, {one.machine}")
+    if run.kept:
+        lines.append(f"{run.kept} recordings were not decoded: transcripts that {head.recognizer} made in earlier runs")
     return tuple(lines)
 
 
