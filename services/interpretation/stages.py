@@ -205,7 +205,7 @@ class _Stages:
 
         part, again = partial(self._part, known), partial(self._anew, known, context)
         order = partial(self._order, known, context)
-        made = Said(heard, context, self.today, part, again, order, named, self._called(heard))
+        made = Said(heard, context, self.today, part, again, order, named, self._called(heard), self.payees.vocabulary)
         return known.saids.setdefault(context, made)
 
     def _anyone(self, heard: Annotation) -> FindPayee:

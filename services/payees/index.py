@@ -42,6 +42,7 @@ class PayeeIndex:
             raise TooLarge(f"a book of more than {MAX_PAYEES} payees")
         self._payees = tuple(payees)
         self._forms = Forms(self._payees, [recency(payee, today) for payee in self._payees])
+        self.vocabulary = self._forms.vocabulary
         self._spelling = Spelling(self._payees, self._forms)
         self._related = relations(self._payees)
         self._pronouns = frozenset(word for word in spans_ja.pronouns() if self._of_relation(word))
@@ -206,7 +207,7 @@ class PayeeIndex:
                 return [Place.whole(text)]
             found = spans_ja.places(text, taken, self._pronouns)
         else:
-            found = spans_en.places(text, taken, self._forms.vocabulary.__contains__, self._forms.is_name)
+            found = spans_en.places(text, taken, self.vocabulary.__contains__, self._forms.is_name)
         led = any(place.cue >= Cue.WEAK for place in found)
         return found if led else [*found, *islice(self._written(text, locale), 1)]
 

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, SlotName, Slots, Understood
+from schemas.span import SUMS
 from services.understanding.clarification.competing_values import MAX_VALUES
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import one_after_another, said_in
@@ -18,6 +19,8 @@ def side_by_side(said: Said, found: Understood) -> Understood | None:
     """The orders, one behind the other; None where each is not a payee's, with one amount and at most one day."""
     moving, context = said.rules.cues.moving, said.context
     if said.rules.spaced or not context.idle or found.intent not in _OPEN or found.then or found.sure:
+        return None
+    if sum(span.kind in SUMS for span in said.heard.spans) < 2:  # noqa: PLR2004 - an amount to each of two, at least
         return None
     named = Mentions.of_all(said).of(Intent.TRANSFER_MONEY)
     payees = sorted(named["payee"], key=lambda each: each[0].start)

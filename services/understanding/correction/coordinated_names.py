@@ -6,6 +6,7 @@ from typing import Final
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Route, SlotName, Understood
+from services.understanding.correction.editing_terms import held_units
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.left import unknown
@@ -78,6 +79,8 @@ def _place(said: Said, at: int, size: int) -> Evidence:
 
 def _at(said: Said, at: int) -> Named | None:
     """The longest name of somebody's that begins at a unit."""
+    if not _may_begin(said, at):
+        return None
     for size in range(min(_WORDS, len(said.units.words) - at), 0, -1):
         place = _place(said, at, size)
         match = said.called(place.surface)
@@ -85,3 +88,11 @@ def _at(said: Said, at: int) -> Named | None:
         if match is not None and whole and match.candidates[0].score >= _SURE:
             return place, [match.choice] if match.choice else [each.id for each in match.candidates[: match.plausible]]
     return None
+
+
+def _may_begin(said: Said, at: int) -> bool:
+    """Whether a word may begin a name: no number, and no "from" or "the" unless somebody in the book is called so."""
+    word, rules, own = said.units.words[at], said.rules, said.rules.symbols.get("own")
+    if word in said.names or said.hearing.reading.lattice.of({own}, at, at + 1):  # "my accountant"
+        return True
+    return at not in held_units(said) and not rules.phrases.not_names.begins((word,), 0)

@@ -38,6 +38,8 @@ class Said:
     order: Order
     find: Find
     called: FindPayee
+    names: frozenset[str]
+    """Every word of every name in the book."""
 
     @cached_property
     def rules(self) -> Grammar:

@@ -94,7 +94,10 @@ class SelfRepair:
 def instead(parts: SelfRepair) -> Understood | None:
     """As in "no, not ann, bob": what was said before is said again, and what is meant follows."""
     said = values(parts.one.slots)
+    sized = _two_of_a_size(parts.one, parts.said)
     for end in filter(parts.may_name, parts.ends()):
+        if parts.within(end) and not sized:
+            continue  # "forty five" is no forty
         again = parts.told(parts.cut.start, end)
         named = values(again.slots) if again is not None and not again.unresolved else {}
         if again is None or again.rule == TOLD or not named:
@@ -103,7 +106,7 @@ def instead(parts: SelfRepair) -> Understood | None:
             continue
         meant = parts.read(end, parts.cut.stop)
         if parts.within(end) and not (_two_of_a_size(again, parts.said) and _two_of_a_size(meant, parts.said)):
-            continue  # "forty five" is no forty
+            continue
         if meant is not None and meant.then is None and meant.rule != TOLD and kinds(again) <= kinds(meant):
             return merged(parts.one, meant, parts.rule("instead"))
     return None
