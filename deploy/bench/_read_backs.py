@@ -18,7 +18,7 @@ from schemas.money import Money, exponent
 from schemas.span import DateValue, MoneyValue
 from services.normalization import Normalizer
 from services.response.phrases import speak
-from services.speech.rules import japanese
+from services.speech.rules import english, japanese
 
 NAMES: Final = Path("tests/data/speech")
 _MAGNITUDES: Final = (100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
@@ -149,8 +149,10 @@ def _said(heard: str) -> str:
 
 
 def _figures(heard: str) -> str:
-    """Every figure in order, however they are grouped."""
-    return "".join(c for c in unicodedata.normalize("NFKC", heard) if c.isdigit())
+    """Every figure in order, however they are grouped; English ones in words as well: "3-1, one one"."""
+    spelt = {word: str(figure) for figure, word in enumerate(english().ones[:10])}
+    plain = re.sub("[a-z]+", lambda word: spelt.get(word[0], ""), heard.lower())
+    return "".join(c for c in unicodedata.normalize("NFKC", plain) if c.isdigit())
 
 
 def sounds_in(name: str, heard: str, lang: str, kana: ToKana) -> bool:

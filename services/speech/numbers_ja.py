@@ -1,7 +1,6 @@
 """Japanese numbers in kana, with their sound changes; a breath is a space, a pause behind each four figures a comma."""
 
 from decimal import Decimal
-from itertools import pairwise
 
 from services.speech.rules import japanese
 
@@ -52,16 +51,15 @@ def _digit(figure: str) -> str:
     return rules.ones[int(figure)] or rules.zero
 
 
-def digits(string: str, pause: str = "") -> str:
+def digits(string: str, pause: str = "", thousands: str = "") -> str:
     """Digits one by one, all of two beats: "イチ ニー サン ヨン".
 
-    With a `pause`, that stands before one that is said again, and before each three, as an amount is written.
+    With a `pause`, that stands between them; with one for `thousands`, that before each three, as an amount is written.
     """
     rules = japanese()
     said = rules.digits[int(string[0])]
-    for left, (before, figure) in zip(range(len(string) - 1, 0, -1), pairwise(string), strict=True):
-        apart = pause and (before == figure or not left % 3)
-        said += (pause if apart else rules.breath) + rules.digits[int(figure)]
+    for left, figure in zip(range(len(string) - 1, 0, -1), string[1:], strict=True):
+        said += (thousands if thousands and not left % 3 else pause or rules.breath) + rules.digits[int(figure)]
     return said
 
 

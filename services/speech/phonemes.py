@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from schemas.errors import SpeechUnavailable
+from services.speech.rules import english as english_rules
 
 _LONG: Final = re.compile(
     "(?<=[オコソトノホモヨロゴゾドボポョ])(?<!ノ(?=ウエ(?!ン)))ウ|(?<=[ウクスツヌフムユルグズヅブプュ])ウ"
@@ -28,6 +29,7 @@ def load_phonemes() -> dict[str, ToPhonemes]:
     except ImportError as error:
         raise SpeechUnavailable(f"speech is not installed ({error.name}): make speech") from error
     english, japanese = NanoG2P(), JAG2P()
+    english.lexicon.golds |= english_rules().names
     lock = threading.Lock()  # Open JTalk's dictionary is one a process
 
     def en(words: str) -> str:

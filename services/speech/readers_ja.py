@@ -65,10 +65,10 @@ def said_again(sentence: str) -> str:
         return ""
     units = _any({pair[0] for pair in japanese().currencies.values()})
     amounts = re.finditer(rf"(?P<number>{_NUMBER})(?P<unit>{units})", sentence)
+    long = [(_value(found["number"]), found["unit"]) for found in amounts if _is_long(_value(found["number"]))]
     return "".join(
-        rules.said.format(digits=n.digits(f"{_value(found['number']):f}", rules.pause), unit=_unit(found["unit"]))
-        for found in amounts
-        if _is_long(_value(found["number"]))
+        rules.said.format(digits=n.digits(f"{amount:f}", rules.pause, rules.thousands), unit=_unit(unit))
+        for amount, unit in long
     )
 
 

@@ -56,6 +56,7 @@ class EnglishSpeech(RuleFile):
     small_change: tuple[str, ...]
     money: dict[str, str]
     abbreviations: dict[str, str]
+    names: dict[str, str]
 
 
 class Counter(BaseModel):
@@ -71,7 +72,7 @@ class Counter(BaseModel):
 class Again(BaseModel):
     """What is said once more behind `sentences`: amounts of so many figures, in `digits`.
 
-    `pause` stands between two digits that are the same, and before each three, as they are written.
+    `pause` stands between two digits, `thousands` before each three, as they are written.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -80,6 +81,7 @@ class Again(BaseModel):
     figures: int
     significant: int
     pause: str
+    thousands: str
     said: str
 
 

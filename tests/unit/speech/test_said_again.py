@@ -43,7 +43,7 @@ def _template(id_: str) -> str:
 @pytest.mark.parametrize("id_", READ_BACKS)
 def test_a_read_back_says_its_amount_again(id_: str) -> None:
     said = [clause.words for clause in clauses(read_back(id_, 91_223), JA)]
-    assert "金額は、数字で、キュウ イチ、ニー、ニー サン エンです。" in said
+    assert "金額は、数字で、キュウ、イチ。ニー、ニー、サン エンです。" in said
     assert "よろしいですか" in said[-1] or "おっしゃってください" in said[-1], "the question comes last"
 
 
@@ -56,13 +56,14 @@ def test_nothing_else_does() -> None:
 def test_a_balance_and_a_bill_say_theirs_again_and_never_two() -> None:
     given = {"account": "普通預金", "bill": "電気料金"} | dict.fromkeys(("amount", "due", "minimum"), "608,218円")
     said = {id_: again(_template(id_).format(date="10月4日", **given), JA) for id_ in TOLD}
-    assert said == dict.fromkeys(TOLD[:2], "金額は、数字で、ロク ゼロ ハチ、ニー イチ ハチ エンです。") | {TOLD[2]: ""}
+    once_more = "金額は、数字で、ロク、ゼロ、ハチ。ニー、イチ、ハチ エンです。"
+    assert said == dict.fromkeys(TOLD[:2], once_more) | {TOLD[2]: ""}
 
 
 @pytest.mark.parametrize("amount", LONG)
 def test_figures_that_are_easily_lost_are_said_again(amount: str) -> None:
     (said,) = re.findall("数字で、(.*)です。", again(SENTENCE.format(amount), JA))
-    assert len(re.split("[ 、]", said)) == sum(map(str.isdigit, amount)) + 1
+    assert len(re.split("[ 、。]", said)) == sum(map(str.isdigit, amount)) + 1
 
 
 @pytest.mark.parametrize("amount", PLAIN)
@@ -87,13 +88,8 @@ def test_places_in_the_text_never_go_back_and_end_with_it(amount: int, id_: str)
 def test_it_is_the_amount_that_was_written(amount: int) -> None:
     said = again(SENTENCE.format(f"{amount:,}円"), JA)
     if said:
-        words = (
-            said.removeprefix("金額は、数字で、")
-            .removesuffix("です。")
-            .replace(" ", "")
-            .replace("、", "")
-            .replace("エン", "円")
-        )
+        words = said.removeprefix("金額は、数字で、").removesuffix("です。").replace("エン", "円")
+        words = re.sub("[ 、。]", "", words)
         digits = {
             "ゼロ": "0",
             "イチ": "1",
