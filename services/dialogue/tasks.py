@@ -84,13 +84,17 @@ def _amounts(task: Task, slots: Slots) -> Task:
         had, currency = task.foreign, portion.removeprefix(IN_CURRENCY)
         alike = had is not None and exponent(had.currency or currency) == exponent(currency)
         return replace(task, amounts=(replace(had, currency=currency),)) if had is not None and alike else task
+    if slots.condition is not None:
+        task = replace(task, condition=slots.condition.value)
+    if slots.reckoning is not None:
+        return replace(task, reckoning=slots.reckoning.value, amounts=(), portion="")
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
         task = replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
     elif portion:
         task = replace(task, portion=portion, amounts=())
     elif slots.amount is not None:
-        task = replace(task, amounts=_readings(task, slots.amount), portion="")
+        task = replace(task, amounts=_readings(task, slots.amount), portion="", reckoning=None)
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:

@@ -6,11 +6,12 @@ from dataclasses import replace
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
-from services.dialogue.advance import advance, amount_key, ask
+from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply, told_of
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
+from services.dialogue.questions import amount_key, ask
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, merged, taken
@@ -116,6 +117,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if state.read_back is not None and heard.slots.portion is not None and heard.slots.portion.value in BY_HOW_MUCH:
         read = state.read_back.order.amount  # of a bill, the task itself has none
         task = replace(task, amounts=(MoneyValue(read.minor, read.currency),))
+    if state.read_back is not None and heard.slots.reckoning is not None:
+        task = replace(task, source=state.read_back.order.source)
     if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
         task = replace(task, on=facts.today)
     if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
