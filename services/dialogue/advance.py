@@ -77,11 +77,8 @@ def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
         return which_payee(memory, task, facts)
     if task.account_heard:
         return which_account(memory, task, facts)
-    if not task.amounts and task.reckoning is not None:
-        return _reckon(memory, task, facts)
     if not task.amounts:
-        to = reply("ask.amount") if task.payee is None else reply("ask.amount_to", payee=said_name(facts, task.payee))
-        return ask(memory, Asking(task, SlotName.AMOUNT), to)
+        return _how_much(memory, task, facts)
     if len(task.amounts) > 1:
         return which_amount(memory, task, facts)
     if nobody:
@@ -170,8 +167,11 @@ def _propose(memory: Memory, task: Task, facts: Facts) -> Step:
     return DialogueState(Waiting(task), memory), Execute(ReadBalance(held.id))
 
 
-def _reckon(memory: Memory, task: Task, facts: Facts) -> Step:
+def _how_much(memory: Memory, task: Task, facts: Facts) -> Step:
     """Look up what the amount follows from; it is asked for where nothing tells that surely."""
+    if task.reckoning is None:
+        to = reply("ask.amount") if task.payee is None else reply("ask.amount_to", payee=said_name(facts, task.payee))
+        return ask(memory, Asking(task, SlotName.AMOUNT), to)
     look = look_for(task, facts)
     if look is None:
         return advance(memory.first(reply("problem.exact")), replace(task, reckoning=None), facts)
@@ -183,7 +183,7 @@ def looked(memory: Memory, task: Task, event: ActionDone, facts: Facts) -> Step 
     if isinstance(event.action, ReadBalance) and event.accounts:
         facts = replace(facts, profile=replace(facts.profile, accounts=event.accounts))
     if task.reckoning is not None and not task.amounts:
-        return _reckoned(memory, replace(task, reckoning=None), _found(task, event, facts), facts)
+        return _reckoned(memory, task, _found(task, event, facts), facts)
     if task.condition is None or not isinstance(event.action, ReadBalance):
         return None
     found = weighed(task, facts)
@@ -205,7 +205,7 @@ def _found(task: Task, event: ActionDone, facts: Facts) -> Reckoned | None:
 def _reckoned(memory: Memory, task: Task, found: Reckoned | None, facts: Facts) -> Step:
     """The task with the amount that follows, or that it cannot be told."""
     if found is None:
-        return advance(memory.first(reply("problem.exact")), task, facts)
+        return advance(memory.first(reply("problem.exact")), replace(task, reckoning=None), facts)
     if found.amount is None:
         return done(memory, Refuse(found.told))
     task = replace(task, amounts=(MoneyValue(found.amount.minor, found.amount.currency),))

@@ -55,7 +55,7 @@ class Task:
     further: int = 0  # so many times more of an account's history was asked for
     foreign: MoneyValue | None = None  # in another currency
     condition: BalanceCondition | None = None
-    reckoning: Reckoning | None = None  # until the amount is known that follows from it
+    reckoning: Reckoning | None = None  # what the amount follows from
 
     def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
         """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""

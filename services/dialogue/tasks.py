@@ -52,7 +52,7 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
     """The task with everything newly said put in; the last word wins."""
     for name in understood.rejected:
         task = without(task, name)
-    task = _amounts(task, understood.slots)
+    task = _amounts(_following(task, understood.slots), understood.slots)
     task = _places(task, understood.slots)
     task = _payee(task, understood, limit)
     task = _doubted(task, understood, limit)
@@ -75,6 +75,13 @@ def _dated(understood: Understood, mention: Mention) -> bool:
     return day is not None and mention.evidence.end <= day.evidence.start
 
 
+def _following(task: Task, slots: Slots) -> Task:
+    if slots.condition is not None:
+        task = replace(task, condition=slots.condition.value)
+    by = slots.reckoning
+    return task if by is None else replace(task, reckoning=by.value, amounts=(), portion="")
+
+
 def _amounts(task: Task, slots: Slots) -> Task:
     portion = slots.portion.value if slots.portion is not None else ""
     if portion.startswith(DAYS):
@@ -84,10 +91,6 @@ def _amounts(task: Task, slots: Slots) -> Task:
         had, currency = task.foreign, portion.removeprefix(IN_CURRENCY)
         alike = had is not None and exponent(had.currency or currency) == exponent(currency)
         return replace(task, amounts=(replace(had, currency=currency),)) if had is not None and alike else task
-    if slots.condition is not None:
-        task = replace(task, condition=slots.condition.value)
-    if slots.reckoning is not None:
-        return replace(task, reckoning=slots.reckoning.value, amounts=(), portion="")
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
         task = replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
@@ -190,7 +193,7 @@ def without(task: Task, slot: SlotName) -> Task:
     """The task with nothing of what an order has in this slot, so that it is asked for."""
     match slot:
         case SlotName.AMOUNT:
-            return replace(task, amounts=(), portion="")
+            return replace(task, amounts=(), portion="", reckoning=None)
         case SlotName.PAYEE:
             return task.paying(None)
         case SlotName.DATE:

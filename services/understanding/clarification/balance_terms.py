@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Final
@@ -45,6 +45,7 @@ class BalancesFile(RuleFile):
     tail: str = ""
     asked: tuple[str, ...] = ()
     instead: dict[str, str] = Field(default_factory=dict)
+    some: str = ""
     no_sum: str = "(?!)"
     more_sums: str = "(?!)"
     plain: tuple[tuple[str, str], ...] = ()
@@ -90,8 +91,11 @@ def balance_rules(of: str) -> BalanceRules | None:
     patterns = {kind: tuple(map(file.pattern, getattr(file, kind))) for kind in kinds}
     space = "" if file.pattern(" {IF}").search(" ") else " "
     patterns["conditions"] = tuple(file.pattern("{IF}" + space + each) for each in file.conditions)
-    one = (file.pattern(each) for each in (file.between, file.only, file.tail, file.no_sum, file.more_sums))
-    return BalanceRules(file, re.compile(file.meets), patterns, *one, tuple((file.pattern(said), plain) for said, plain in file.plain))
+    between, only, tail, no_sum, more_sums = map(
+        file.pattern, (file.between, file.only, file.tail, file.no_sum, file.more_sums)
+    )
+    plain = tuple((file.pattern(said), words) for said, words in file.plain)
+    return BalanceRules(file, re.compile(file.meets), patterns, between, only, tail, no_sum, more_sums, plain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,26 +157,43 @@ class BalanceWords:
         text = " " * size + text[size:]
         for match in gone:
             text = self._without(text, match)
-        order = self._read(text)
+        return self._sure(self._read(text))
+
+    def _sure(self, order: Understood) -> Understood | None:
         sure = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None
         return order if sure and order.whole and not order.vetoes and not order.doubted else None
 
-    def transfer(self, *gone: re.Match[str]) -> Understood | None:
+    def transfer(self, gone: re.Match[str]) -> Understood | None:
         """The same, of a transfer whose amount is told by what is `gone`."""
-        order = self.order(*gone)
-        if order is None or order.intent is not Intent.TRANSFER_MONEY or order.slots.amount is not None:
+        order = self.order(gone)
+        if order is None or order.intent is not Intent.TRANSFER_MONEY:
+            order = self._with_some(gone)
+        if order is None or order.slots.amount is not None:
             return None
         return order if order.slots.topic is None and order.slots.portion is None else None
 
-    def offer(self, *gone: re.Match[str]) -> Understood | None:
+    def _with_some(self, gone: re.Match[str]) -> Understood | None:
+        """The same with a sum in the place of what is `gone`, where less is no order: 「定期に移して」."""
+        at, some = self.start(gone.start()), self.rules.file.some
+        text = self._without(self.said.text, gone)
+        if not some or text[at : at + len(some)].strip():
+            return None
+        order = self._sure(self._read(text[:at] + some + text[at + len(some) :]))
+        amount = order.slots.amount if order is not None and order.intent is Intent.TRANSFER_MONEY else None
+        if order is None or amount is None or amount.evidence.start != at:
+            return None
+        return replace(order, slots=replace(order.slots, amount=None))
+
+    def offer(self, gone: re.Match[str]) -> Understood | None:
         """What transfer to whom may be ordered by the words that are not `gone`."""
-        order = self._read(self._without(self.said.text, *gone))
+        order = self._read(self._without(self.said.text, gone))
         offered = order.intent is Intent.TRANSFER_MONEY and order.route is Route.EXTRACT and order.then is None
         return order if offered and order.slots.payee is not None and order.slots.amount is None else None
 
     def _read(self, text: str) -> Understood:
         for said, plain in self.rules.plain:
-            text = said.sub(lambda found, plain=plain: plain.ljust(len(found[0])), text)
+            if (found := said.search(text)) is not None:
+                text = text[: found.start()] + plain.ljust(len(found[0])) + text[found.end() :]
         return said_in(self.said.again(text), self.said.text)
 
     def _without(self, text: str, match: re.Match[str]) -> str:

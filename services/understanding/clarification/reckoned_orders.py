@@ -96,7 +96,7 @@ def _following(
 ) -> Understood | None:
     """The order with what its amount follows from, of the account that holds it where none is named."""
     slots = order.slots
-    if slots.payee is None and slots.target is None:
+    if (slots.payee is None) is (slots.target is None):
         return None
     own = slots.target.value if slots.target is not None else None
     if held is not None and held.value == own:

@@ -70,6 +70,8 @@ def _hanging(
     source, nobody = slots.source, slots.payee is None and slots.target is None
     if held is not None and source is not None and nobody and order.intent is Intent.TRANSFER_MONEY:
         slots = replace(slots, target=held if held.value != source.value and bound in _LACKING else None)
+    if order.intent is Intent.TRANSFER_MONEY and slots.payee is None and slots.target is None:
+        return None
     if held is not None and source is None and (slots.target is None or slots.target.value != held.value):
         if bound not in _PAYING and not after:
             return None
