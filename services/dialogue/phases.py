@@ -195,20 +195,7 @@ class OfferingPerson:
     behind: Behind = field(default_factory=Idle)
 
 
-Phase = (
-    Idle
-    | Asking
-    | Waiting
-    | Changing
-    | Proposing
-    | Reading
-    | Confirming
-    | Submitting
-    | Unlocking
-    | SteppingUp
-    | Offering
-    | OfferingPerson
-)
+Phase = Behind | Proposing | Reading | Confirming | Submitting | Unlocking | SteppingUp | OfferingPerson
 
 
 @dataclass(frozen=True, slots=True)

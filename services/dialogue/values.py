@@ -140,7 +140,7 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """The order to the one other payee of that name, "the other will"; or that nobody knows what half would be."""
     if heard.slots.reckoning is not None and not may_stay(state, task, heard.slots.reckoning.value):
-        return missed(state, facts)
+        return missed(state, facts) if state.read_back is not None else and_again(state, "problem.exact", facts)
     portion = heard.slots.portion.value if heard.slots.portion is not None and heard.slots.amount is None else ""
     if portion in BY_HOW_MUCH and task.intent is Intent.TRANSFER_MONEY and not task.amounts:
         return and_again(state, "problem.exact", facts)

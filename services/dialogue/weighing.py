@@ -19,7 +19,7 @@ _LATEST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class Comparison:
     """Whether what an order hangs on is so, and how that is told."""
 
     holds: bool
@@ -99,7 +99,7 @@ def held_by(task: Task, facts: Facts) -> Account | None:
     return held if _value(on.amount, held, facts) is not None else None
 
 
-def weighed(task: Task, facts: Facts) -> Weighed | None:
+def weighed(task: Task, facts: Facts) -> Comparison | None:
     """Whether what an order hangs on is so; None where that cannot be told."""
     on, held = task.condition, held_by(task, facts)
     bound = _value(on.amount, held, facts) if on is not None and held is not None else None
@@ -110,13 +110,13 @@ def weighed(task: Task, facts: Facts) -> Weighed | None:
         return None
     left = held.available.minor - cost.minor if cost is not None else 0
     if _holds(on, left if on.after or on.bound is Bound.ENOUGH else held.available.minor, bound.minor):
-        return Weighed(True, reply("balance.one", account=name, amount=held.available))
+        return Comparison(True, reply("balance.one", account=name, amount=held.available))
     if cost is not None and left < 0 and (on.after or on.bound is Bound.ENOUGH):
-        return Weighed(False, reply("weigh.short", account=name, amount=held.available, cost=cost))
+        return Comparison(False, reply("weigh.short", account=name, amount=held.available, cost=cost))
     if on.after:
         after = replace(held.available, minor=left)
-        return Weighed(False, reply("weigh.unmet_after", account=name, amount=held.available, left=after))
-    return Weighed(False, reply("weigh.unmet", account=name, amount=held.available))
+        return Comparison(False, reply("weigh.unmet_after", account=name, amount=held.available, left=after))
+    return Comparison(False, reply("weigh.unmet", account=name, amount=held.available))
 
 
 def _holds(on: BalanceCondition, held: int, bound: int) -> bool:
