@@ -114,7 +114,11 @@ class BalanceWords:
         rules = balance_rules(language(said.heard.transcript.locale))
         if rules is None or not rules.meets.search(said.text.casefold()):
             return None
-        return _reduced(said, rules)
+        laid_out = said.heard.laid_out  # for both of its readers one
+        if cls not in laid_out or laid_out[cls].said is not said:
+            laid_out[cls] = _reduced(said, rules)
+        words: BalanceWords = laid_out[cls]
+        return words
 
     def start(self, at: int) -> int:
         """Where in what was heard a character of `text` stands."""
