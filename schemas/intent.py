@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Generic, TypeVar
 
+from schemas.balances import BalanceCondition, Reckoning
 from schemas.banking import Account, Bill, Card
 from schemas.consent import NO_TERMS, Awaited, Consent, Terms
 from schemas.ids import AccountId, BillId, CardId, PayeeId, RuleId, is_rule
@@ -152,6 +153,8 @@ class Slots:
     portion: Slot[str] | None = None  # "minimum", "half", "full" of a bill; "more", "less", … of what is read
     choice: Slot[int] | None = None  # "the second one": 1-based, else a `Pick`; how many
     digits: Slot[str] | None = None  # a code or number, spoken or keyed
+    condition: Slot[BalanceCondition] | None = None
+    reckoning: Slot[Reckoning] | None = None  # in an amount's place
 
     @property
     def about(self) -> str:
@@ -192,6 +195,7 @@ class Context:
     code: bool = False  # a one-time code is awaited
     recent: Intent | None = None  # what was asked last and answered, where nothing is awaited
     recent_bill: BillId | None = None  # the bill that was asked about, likewise
+    told: tuple[AccountId, ...] = ()  # whose balances were told last, in that order
     accounts: tuple[Account, ...] = ()
     cards: tuple[Card, ...] = ()
     bills: tuple[Bill, ...] = ()

@@ -1,55 +1,50 @@
 """What a task still lacks, and the one question to ask about it next; an order, once it lacks nothing."""
 
-import re
 from dataclasses import replace
-from datetime import date
 
 from schemas.banking import TransferOrder
 from schemas.decision import (
     Answer,
     Clarify,
     Confirm,
-    Decision,
     Execute,
     Handoff,
     LockCard,
     ReadBalance,
+    ReadTransactions,
     Refuse,
-    Reply,
     ReplyParam,
 )
-from schemas.ids import AccountId, BillId, CardId, PayeeId
+from schemas.ids import PayeeId
 from schemas.intent import Intent, SlotName
 from schemas.span import MoneyValue
-from services.dialogue.errands import bills_due, history, payees
-from services.dialogue.events import Facts
+from services.dialogue.errands import bills_due, history, payees, result
+from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
-    account_name,
     bill,
     both,
     card,
     card_name,
-    day_name,
-    payee_told_apart,
     reply,
     said_name,
-    same_but_for_bank,
     told_of,
 )
 from services.dialogue.phases import (
     Asking,
     DialogueState,
-    Disambiguation,
     Memory,
     Offering,
     Proposing,
     Step,
     Task,
     Unlocking,
+    Waiting,
 )
-from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
+from services.dialogue.policy import Problem, bill_amount, order_of, source_of
+from services.dialogue.questions import ask, done, which, which_account, which_amount, which_payee
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import without
+from services.dialogue.weighing import Reckoned, held_by, look_for, paid_before, reckoned, weighed
 
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
@@ -76,72 +71,31 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
             return done(memory, payees(task, facts))
 
 
-def done(memory: Memory, decision: Decision) -> Step:
-    """Leave the task: it is being done."""
-    return DialogueState(memory=memory), decision
-
-
-def ask(memory: Memory, question: Asking, said: Reply) -> Step:
-    """Ask about the task."""
-    return DialogueState(question, memory), Clarify(said, question.slot, question.choices)
-
-
 def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
     nobody = task.payee is None and task.target is None
     if nobody and (task.payee_candidates or task.payee_heard):
-        return _which_payee(memory, task, facts)
+        return which_payee(memory, task, facts)
     if task.account_heard:
-        return _which_account(memory, task, facts)
+        return which_account(memory, task, facts)
     if not task.amounts:
-        to = reply("ask.amount") if task.payee is None else reply("ask.amount_to", payee=said_name(facts, task.payee))
-        return ask(memory, Asking(task, SlotName.AMOUNT), to)
+        return _how_much(memory, task, facts)
     if len(task.amounts) > 1:
-        return _which_amount(memory, task, facts)
+        return which_amount(memory, task, facts)
     if nobody:
         into = any(doubt.slot is SlotName.TARGET for doubt in task.doubts)
-        asked = _which(memory, task, facts) if into else None
+        asked = which(memory, task, facts) if into else None
         return asked or ask(memory, Asking(task, SlotName.PAYEE), reply("ask.payee"))
     return _propose(memory, task, facts)
 
 
-def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
-    candidates = task.payee_candidates
-    if not candidates:
-        cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        whom = re.sub(dialogue_rules().related_by, "", task.payee_heard)
-        known = "unknown" if whom == task.payee_heard else "unrelated"  # my mom
-        return ask(memory, cleared, reply(f"ask.payee_{known}", heard=whom))
-    question = Asking(task, SlotName.PAYEE, tuple(candidates))
-    banks: tuple[ReplyParam, ...] = same_but_for_bank(facts, candidates)
-    if banks:
-        name = reply("name.payee", name=said_name(facts, candidates[0]))
-        return ask(memory, question, reply("ask.payee_bank", payee=name, banks=banks))
-    names = tuple(payee_told_apart(facts, c, candidates) for c in candidates)
-    said = reply("ask.payee_is_it", payee=names[0]) if len(names) == 1 else reply("ask.payee_which", payees=names)
-    return ask(memory, question, said)
-
-
-def _which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
-    currency = currency_of(source_of(task, facts), facts)
-    values = task.amounts[: dialogue_rules().choices]
-    spoken: tuple[ReplyParam, ...] = tuple(money(value, currency, facts) for value in values)
-    question = Asking(task, SlotName.AMOUNT, tuple(map(amount_key, values)))
-    return ask(memory, question, reply("ask.amount_which", amounts=spoken))
-
-
-def amount_key(value: MoneyValue) -> str:
-    """An amount as an offered choice's id."""
-    return f"{value.amount_minor}:{value.currency or ''}"
-
-
 def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
     due = bill(facts, task.bill)
-    if due is None and (asked := _which(memory, task, facts)) is not None:
+    if due is None and (asked := which(memory, task, facts)) is not None:
         return asked
     if due is None:
         return _which_bill(memory, task, facts)
     if len(task.amounts) > 1:
-        return _which_amount(memory, task, facts)
+        return which_amount(memory, task, facts)
     if task.portion == "minimum" and due.minimum is None and not task.amounts:
         memory, task = memory.first(reply("bill.no_minimum", bill=due.name)), replace(task, portion="")
     if not task.amounts and bill_amount(task, due) is None:
@@ -172,51 +126,12 @@ def _sent_by(task: Task, facts: Facts) -> PayeeId | None:
     return owed[0] if len(owed) == 1 else None
 
 
-def _which_account(memory: Memory, task: Task, facts: Facts) -> Step:
-    """The account that words are about, which name none or not surely one; it is asked for until it is named."""
-    accounts, heard = facts.profile.accounts, task.account_heard.casefold()
-    if any((own := account.name.casefold()) in heard or heard in own for account in accounts):
-        return ask(memory, Asking(task, SlotName.SOURCE), reply("ask.source"))
-    names: tuple[ReplyParam, ...] = tuple(account_name(facts, a.id) for a in accounts)
-    said = reply("ask.account_unknown", heard=task.account_heard, accounts=names)
-    return ask(memory, Asking(task, SlotName.SOURCE), said)
-
-
-def _which(memory: Memory, task: Task, facts: Facts) -> Step | None:
-    """A question about the first of what was named two ways; None where there is nothing such."""
-    if not task.doubts:
-        return None
-    doubt = task.doubts[0]
-    names = tuple(_named(doubt, key, facts) for key in doubt.choices)
-    asked, said = Asking(task, doubt.slot, doubt.choices), reply(f"ask.{doubt.slot.value}_either", choices=names)
-    if doubt.slot is SlotName.DATE and task.payee is not None:
-        said = reply("ask.date_either_to", payee=said_name(facts, task.payee), choices=names)
-    elif doubt.slot is SlotName.DATE and (due := bill(facts, task.bill)) is not None:
-        said = reply("ask.date_either_bill", bill=due.name, choices=names)
-    return ask(memory, asked, said)
-
-
-def _named(doubt: Disambiguation, key: str, facts: Facts) -> ReplyParam:
-    """What is offered under this key, as said aloud."""
-    match doubt.slot:
-        case SlotName.DATE:
-            return day_name(facts, date.fromisoformat(key))
-        case SlotName.BILL:
-            due = bill(facts, BillId(key))
-            return due.name if due is not None else ""
-        case SlotName.CARD:
-            found = card(facts, CardId(key))
-            return card_name(facts, found) if found is not None else ""
-        case _:
-            return account_name(facts, AccountId(key))
-
-
 def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
     """A question about words of the command that nothing was made of; None where every one has its place."""
-    if (asked := _which(memory, task, facts)) is not None:
+    if (asked := which(memory, task, facts)) is not None:
         return asked
     if task.account_heard:
-        return _which_account(memory, task, facts)
+        return which_account(memory, task, facts)
     if task.date_heard:
         return ask(memory, Asking(task, SlotName.DATE), reply("ask.date_which", heard=task.date_heard))
     if task.unread:
@@ -243,6 +158,65 @@ def _propose(memory: Memory, task: Task, facts: Facts) -> Step:
     asked = _unread(memory, task, facts)
     if asked is not None:
         return asked
+    if task.condition is None:
+        return _ordered(memory, task, facts)
+    held = held_by(task, facts)
+    if held is None:  # it is asked about as any other
+        heard = (*task.unread, task.condition.heard)
+        return _propose(memory, replace(task, condition=None, unread=heard), facts)
+    return DialogueState(Waiting(task), memory), Execute(ReadBalance(held.id))
+
+
+def _how_much(memory: Memory, task: Task, facts: Facts) -> Step:
+    """Look up what the amount follows from; it is asked for where nothing tells that surely."""
+    if task.reckoning is None:
+        to = reply("ask.amount") if task.payee is None else reply("ask.amount_to", payee=said_name(facts, task.payee))
+        return ask(memory, Asking(task, SlotName.AMOUNT), to)
+    look = look_for(task, facts)
+    if look is None:
+        return advance(memory.first(reply("problem.exact")), replace(task, reckoning=None), facts)
+    return DialogueState(Waiting(task), memory), Execute(look)
+
+
+def looked(memory: Memory, task: Task, event: ActionDone, facts: Facts) -> Step | None:
+    """Go on with a task by what was looked up for it; None where nothing was."""
+    if isinstance(event.action, ReadBalance) and event.accounts:
+        facts = replace(facts, profile=replace(facts.profile, accounts=event.accounts))
+    if task.reckoning is not None and not task.amounts:
+        return _reckoned(memory, task, _found(task, event, facts), facts)
+    if task.condition is None or not isinstance(event.action, ReadBalance):
+        return None
+    found = weighed(task, facts)
+    if found is None:
+        return _propose(memory, replace(task, condition=None, unread=(task.condition.heard,)), facts)
+    return _ordered(memory.first(found.told), task, facts) if found.holds else done(memory, Refuse(found.told))
+
+
+def _found(task: Task, event: ActionDone, facts: Facts) -> Reckoned | None:
+    """What the amount comes to by what was looked up."""
+    if isinstance(event.action, ReadBalance):
+        return reckoned(task, facts)
+    paid = paid_before(task, event, facts) if isinstance(event.action, ReadTransactions) else None
+    if paid is None:
+        return None
+    return Reckoned(replace(paid.amount, minor=-paid.amount.minor), result(replace(event, transactions=(paid,)), facts))
+
+
+def _reckoned(memory: Memory, task: Task, found: Reckoned | None, facts: Facts) -> Step:
+    """The task with the amount that follows, or that it cannot be told."""
+    if found is None:
+        return advance(memory.first(reply("problem.exact")), replace(task, reckoning=None), facts)
+    if found.amount is None:
+        return done(memory, Refuse(found.told))
+    task = replace(task, amounts=(MoneyValue(found.amount.minor, found.amount.currency),))
+    step = advance(memory.first(found.told), task, facts)
+    if isinstance(step[1], Confirm):
+        return step
+    return advance(memory.first(both(found.told, reply("weigh.comes_to", amount=found.amount))), task, facts)
+
+
+def _ordered(memory: Memory, task: Task, facts: Facts) -> Step:
+    """The order, or what is wrong with it."""
     order = order_of(task, facts)
     if isinstance(order, TransferOrder):
         return DialogueState(Proposing(task, order), memory), Confirm(order)
@@ -268,7 +242,7 @@ def foreign(memory: Memory, task: Task, facts: Facts) -> Step | None:
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:
-    if (asked := _which(memory, task, facts)) is not None:
+    if (asked := which(memory, task, facts)) is not None:
         return asked
     lock = task.intent is Intent.CARD_LOCK
     open_to = tuple(c for c in facts.profile.cards if c.locked is not lock)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from schemas.consent import Awaited
 from schemas.decision import Answer, Decision, Execute, Reply
-from schemas.intent import Context, SlotName
+from schemas.intent import Context, Intent, SlotName
 from services.dialogue import aftermath, outcomes
 from services.dialogue.events import (
     ActionDone,
@@ -109,6 +109,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         code=isinstance(at, SteppingUp),
         recent=recent.intent if recent is not None and terms.awaited is Awaited.NOTHING else None,
         recent_bill=recent.bill if recent is not None and terms.awaited is Awaited.NOTHING else None,
+        told=state.memory.told if recent is not None and recent.intent is Intent.BALANCE_INQUIRY else (),
         accounts=facts.profile.accounts,
         cards=facts.profile.cards,
         bills=facts.profile.bills,

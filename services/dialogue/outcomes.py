@@ -18,10 +18,10 @@ from schemas.decision import (
     UnlockCard,
 )
 from schemas.errors import TellerlineError
-from schemas.ids import ProposalId
+from schemas.ids import AccountId, ProposalId
 from schemas.intent import SlotName
 from schemas.transfer import UNPROMISED, Proposal, TransferReceipt
-from services.dialogue.advance import advance, ask
+from services.dialogue.advance import advance, looked
 from services.dialogue.aftermath import done_with, noted
 from services.dialogue.errands import result
 from services.dialogue.events import (
@@ -50,7 +50,9 @@ from services.dialogue.phases import (
     Submitting,
     Task,
     Unlocking,
+    Waiting,
 )
+from services.dialogue.questions import ask
 from services.dialogue.readback import doubted, readback, settled
 from services.dialogue.resume import go_on
 from services.dialogue.rules import dialogue_rules
@@ -106,13 +108,24 @@ def _read_back(task: Task, sealed: Proposal, facts: Facts) -> ReadBack:
 
 def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
     """Say what was read or done, then come back to what was pending."""
+    if isinstance(state.phase, Waiting) and (step := looked(state.memory, state.phase.task, event, facts)) is not None:
+        return step
     said = result(event, facts)
     match event.action:
+        case ReadBalance():
+            state = state.keeping(replace(state.memory, told=_told(state.memory, event.action, facts)))
         case LockCard():
             state = state.keeping(noted(state.memory, ActionOutcome.LOCKED, said))
         case UnlockCard():
             state = _unlocked(state).keeping(noted(state.memory, ActionOutcome.UNLOCKED, said))
     return go_on(state, said, facts)
+
+
+def _told(memory: Memory, read: ReadBalance, facts: Facts) -> tuple[AccountId, ...]:
+    """The accounts whose balances have been told, in that order: of one after another, or all at once."""
+    if read.account is not None:
+        return (*(each for each in memory.told if each != read.account), read.account)
+    return read.among or tuple(each.id for each in facts.profile.accounts)
 
 
 def _unlocked(state: DialogueState) -> DialogueState:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 
+from schemas.balances import BalanceCondition, Reckoning
 from schemas.banking import TransferOrder
 from schemas.consent import Consent
 from schemas.decision import Decision, Reply, SubmitTransfer, UnlockCard
@@ -53,6 +54,8 @@ class Task:
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
     foreign: MoneyValue | None = None  # in another currency
+    condition: BalanceCondition | None = None
+    reckoning: Reckoning | None = None  # what the amount follows from
 
     def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
         """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""
@@ -192,20 +195,7 @@ class OfferingPerson:
     behind: Behind = field(default_factory=Idle)
 
 
-Phase = (
-    Idle
-    | Asking
-    | Waiting
-    | Changing
-    | Proposing
-    | Reading
-    | Confirming
-    | Submitting
-    | Unlocking
-    | SteppingUp
-    | Offering
-    | OfferingPerson
-)
+Phase = Behind | Proposing | Reading | Confirming | Submitting | Unlocking | SteppingUp | OfferingPerson
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +209,7 @@ class Memory:
     recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
     misses: int = 0
+    told: tuple[AccountId, ...] = ()  # whose balances were told, one after the other, and nothing since
     patience: int = 0  # silences still to be borne: the caller asked for a moment
 
     def first(self, said: Reply) -> "Memory":

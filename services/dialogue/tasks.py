@@ -52,7 +52,7 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
     """The task with everything newly said put in; the last word wins."""
     for name in understood.rejected:
         task = without(task, name)
-    task = _amounts(task, understood.slots)
+    task = _amounts(_following(task, understood.slots), understood.slots)
     task = _places(task, understood.slots)
     task = _payee(task, understood, limit)
     task = _doubted(task, understood, limit)
@@ -75,6 +75,13 @@ def _dated(understood: Understood, mention: Mention) -> bool:
     return day is not None and mention.evidence.end <= day.evidence.start
 
 
+def _following(task: Task, slots: Slots) -> Task:
+    if slots.condition is not None:
+        task = replace(task, condition=slots.condition.value)
+    by = slots.reckoning
+    return task if by is None else replace(task, reckoning=by.value, amounts=(), portion="")
+
+
 def _amounts(task: Task, slots: Slots) -> Task:
     portion = slots.portion.value if slots.portion is not None else ""
     if portion.startswith(DAYS):
@@ -90,7 +97,7 @@ def _amounts(task: Task, slots: Slots) -> Task:
     elif portion:
         task = replace(task, portion=portion, amounts=())
     elif slots.amount is not None:
-        task = replace(task, amounts=_readings(task, slots.amount), portion="")
+        task = replace(task, amounts=_readings(task, slots.amount), portion="", reckoning=None)
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:
@@ -186,7 +193,7 @@ def without(task: Task, slot: SlotName) -> Task:
     """The task with nothing of what an order has in this slot, so that it is asked for."""
     match slot:
         case SlotName.AMOUNT:
-            return replace(task, amounts=(), portion="")
+            return replace(task, amounts=(), portion="", reckoning=None)
         case SlotName.PAYEE:
             return task.paying(None)
         case SlotName.DATE:

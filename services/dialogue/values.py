@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
-from schemas.span import MoneyValue
-from services.dialogue.advance import advance, amount_key, ask
+from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply, told_of
+from services.dialogue.parts import as_read, may_stay
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
+from services.dialogue.questions import amount_key, ask
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, merged, taken
@@ -113,9 +114,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
 def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
-    if state.read_back is not None and heard.slots.portion is not None and heard.slots.portion.value in BY_HOW_MUCH:
-        read = state.read_back.order.amount  # of a bill, the task itself has none
-        task = replace(task, amounts=(MoneyValue(read.minor, read.currency),))
+    task = as_read(state, task, heard.slots)
     if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
         task = replace(task, on=facts.today)
     if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
@@ -140,6 +139,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """The order to the one other payee of that name, "the other will"; or that nobody knows what half would be."""
+    if heard.slots.reckoning is not None and not may_stay(state, task, heard.slots.reckoning.value):
+        return missed(state, facts) if state.read_back is not None else and_again(state, "problem.exact", facts)
     portion = heard.slots.portion.value if heard.slots.portion is not None and heard.slots.amount is None else ""
     if portion in BY_HOW_MUCH and task.intent is Intent.TRANSFER_MONEY and not task.amounts:
         return and_again(state, "problem.exact", facts)

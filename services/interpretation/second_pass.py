@@ -29,10 +29,12 @@ from services.understanding.clarification.interposed_questions import (
     then_paid,
 )
 from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
+from services.understanding.clarification.weighed_orders import weighed
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order
@@ -74,6 +76,8 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
+    # An order that hangs on a balance, or whose sum follows from one.
+    _Look(_ALL, weighed, measured),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

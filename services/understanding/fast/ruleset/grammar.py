@@ -158,6 +158,7 @@ def intent_files(language: str) -> list[IntentFile]:
         "endings.yaml",
         "leads.yaml",
         "patterns.yaml",
+        "balances.yaml",
     }
     names = sorted(path.name for path in (ROOT / folder).glob("*.yaml") if path.name not in special)
     return [load(f"{folder}/{name}", IntentFile) for name in names]
