@@ -73,6 +73,9 @@ class SentencePatterns(RuleFile):
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
+    reason_ends: re.Pattern[str] = _NOWHERE
+    reason_begins: re.Pattern[str] = _NOWHERE
+    already_done: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
