@@ -73,6 +73,7 @@ class SentencePatterns(RuleFile):
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
+    made_it: re.Pattern[str] = _NOWHERE
     reason_ends: re.Pattern[str] = _NOWHERE
     reason_begins: re.Pattern[str] = _NOWHERE
     already_done: re.Pattern[str] = _NOWHERE
