@@ -169,6 +169,8 @@ def _recently_paid(facts: Facts, count: int) -> list[Payee]:
 def result(event: ActionDone, facts: Facts) -> Reply:
     """What was read or done, in a sentence."""
     match event.action:
+        case ReadBalance(wanted, less=taken) if taken is not None:
+            return _left(next((a for a in event.accounts if a.id == wanted), None), taken, facts)
         case ReadBalance(wanted, among, total):
             asked = among or (() if wanted is None else (wanted,))
             return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
@@ -190,6 +192,14 @@ def result(event: ActionDone, facts: Facts) -> Reply:
 
 def _card(said: str, card: Card | None, facts: Facts) -> Reply:
     return reply(said) if card is None else reply(f"{said}_it", card=card_name(facts, card))
+
+
+def _left(row: Account | None, taken: Money, facts: Facts) -> Reply:
+    """What an order that waits will leave of a balance."""
+    if row is None or row.available.currency != taken.currency or row.available.minor < taken.minor:
+        return _balances(() if row is None else (row,), facts, total=False)
+    left = replace(row.available, minor=row.available.minor - taken.minor)
+    return reply("balance.left", account=account_name(facts, row.id), amount=left)
 
 
 def _balances(rows: tuple[Account, ...], facts: Facts, *, total: bool) -> Reply:

@@ -29,6 +29,7 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
+from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import in_turn, of_all
 from services.understanding.clarification.retractions import unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
@@ -77,6 +78,8 @@ _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
     # What waits is refused, and the reason told.
     _Look(_ALL, declined),
+    # What is asked about the order that is read back.
+    _Look(_ALL, asked_of_order),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

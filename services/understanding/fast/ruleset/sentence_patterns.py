@@ -73,6 +73,9 @@ class SentencePatterns(RuleFile):
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
+    asks_left: re.Pattern[str] = _NOWHERE
+    asks_where: re.Pattern[str] = _NOWHERE
+    asks_who: re.Pattern[str] = _NOWHERE
     made_it: re.Pattern[str] = _NOWHERE
     reason_ends: re.Pattern[str] = _NOWHERE
     reason_begins: re.Pattern[str] = _NOWHERE

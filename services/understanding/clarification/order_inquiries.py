@@ -1,0 +1,58 @@
+"""What is asked about the order that is read back: to whom it goes, from which account, what will be left behind it."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.consent import ORDERS
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.span import SpanKind
+from services.understanding.correction.said import Said
+
+_RULE: Final = RuleId("intents.asked_of_order@1")
+_LEFT: Final = RuleId("intents.asked_left@1")
+_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.DIGITS})
+_OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.REPEAT, Intent.BALANCE_INQUIRY})
+"""What such a question may have been read as."""
+
+
+def asked_of_order(said: Said, found: Understood) -> Understood | None:
+    """The question about the order that waits; None where a value is named that is not its own."""
+    terms, patterns = said.context.terms, said.rules.patterns
+    if terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None or found.then is not None:
+        return None
+    if any(span.kind in _SUMS for span in said.heard.spans):
+        return None
+    accounts = _accounts(said)
+    if patterns.asks_left.search(said.text) and len(accounts) <= 1:
+        about = Slot(AccountId(accounts[0][0]), accounts[0][1]) if accounts else None
+        rule = {"intent": Intent.BALANCE_INQUIRY, "rule": _LEFT, "route": Route.FAST, "confidence": 1.0}
+        return replace(found, **rule, slots=Slots(account=about), unresolved=(), unread=(), rejected=())  # type: ignore[arg-type]
+    if accounts:
+        return None
+    if patterns.asks_where.search(said.text) and said.heard.payees is None:
+        return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
+    if terms.bill is None and terms.target is None and patterns.asks_who.search(said.text) and _of_its_payee(said):
+        slots = Slots(topic=Slot(Topic.WHO, said.heard.whole(_RULE)))
+        return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=_RULE, payees=said.heard.payees)
+    return None
+
+
+def _accounts(said: Said) -> list[tuple[str, Evidence]]:
+    """The own things that are named, where they are accounts; twice the same where another one is."""
+    hearing = said.hearing
+    rows = hearing.reading.phrases(hearing.nouns.trie)
+    edges = [max(row, key=lambda e: e.end) for row in rows if row]
+    named = {n.id: (n.kind, e) for e in edges if (n := hearing.nouns.nouns[e.symbol]).id is not None}
+    if any(kind != "account" for kind, _ in named.values()):
+        return [("", said.heard.whole(_RULE))] * 2
+    return [(str(id_), hearing.said(e.start, e.end, _RULE)) for id_, (_, e) in named.items()]
+
+
+def _of_its_payee(said: Said) -> bool:
+    """Whether nobody is named, or somebody who may be the order's own payee."""
+    match, names = said.heard.payees, said.context.terms.names
+    if match is None or not match.candidates:
+        return True
+    chosen = [each.display_name for each in match.candidates if each.id == match.choice]
+    return any(each.display_name in names for each in match.candidates) if not chosen else chosen[0] in names
