@@ -34,7 +34,7 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
-    if values != Slots():
+    if values != Slots() or heard.rejected:
         return value(state.keeping(state.memory.first(reply(said))), replace(heard, slots=values), facts)
     return and_again(state, said, facts)
 

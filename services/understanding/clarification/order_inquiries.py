@@ -55,4 +55,5 @@ def _of_its_payee(said: Said) -> bool:
     if match is None or not match.candidates:
         return True
     chosen = [each.display_name for each in match.candidates if each.id == match.choice]
-    return any(each.display_name in names for each in match.candidates) if not chosen else chosen[0] in names
+    plausible = match.candidates[: max(1, match.plausible)]
+    return chosen[0] in names if chosen else any(each.display_name in names for each in plausible)

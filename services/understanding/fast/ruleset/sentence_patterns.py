@@ -73,6 +73,13 @@ class SentencePatterns(RuleFile):
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
+    only_that: re.Pattern[str] = _NOWHERE
+    not_wanted: re.Pattern[str] = _NOWHERE
+    not_wanted_now: re.Pattern[str] = _NOWHERE
+    so_much: re.Pattern[str] = _NOWHERE
+    why_so_much: re.Pattern[str] = _NOWHERE
+    kept_before: re.Pattern[str] = _NOWHERE
+    kept_behind: re.Pattern[str] = _NOWHERE
     asks_left: re.Pattern[str] = _NOWHERE
     asks_where: re.Pattern[str] = _NOWHERE
     asks_who: re.Pattern[str] = _NOWHERE
