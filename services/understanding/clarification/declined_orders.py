@@ -1,7 +1,7 @@
 """A refusal of what waits, with the reason for it before or behind it: "leave it, i want to check first".
 
-It gives up what waits as the refusal alone does. Words beside it that are a yes, ask or order something, or name another
-value are no reason, and are left to who reads them.
+It gives up what waits as the refusal alone does. Words beside it that are a yes, ask or order something, or name
+another value are no reason, and are left to who reads them.
 """
 
 from itertools import pairwise
@@ -34,7 +34,10 @@ def declined(said: Said, found: Understood) -> Understood | None:
     context = said.context
     if context.terms.awaited not in _WAITING or context.code or found.consent is not None:
         return None
-    if found.intent in _LEFT or found.then is not None or found.rejected:
+    then, bids = found.then, said.rules.patterns.bids
+    if then is not None and (then.slots != Slots() or bids.search(said.text)):
+        return None
+    if (found.intent in _LEFT and then is None) or found.rejected:
         return None
     starts = _clauses(said)
     if not 1 <= len(starts) <= _MOST_CLAUSES:
@@ -77,6 +80,7 @@ def _done_already(said: Said, consent: ConsentGrammar, starts: list[int]) -> boo
         return False
     first, last = said.units.ends[starts[1] - 1], said.units.starts[starts[-1]]
     refused = bool(consent.refusals(said.units)) or said.rules.phrases.holds.begins(said.units.words, 0)
+    refused = refused or said.rules.patterns.all_the_same.match(text) is not None
     soft = [consent.part(piece, context) for piece in (text[:first], text[last:])]
     agreed = any(consent.agrees(piece, context) for piece in (text[:first], text[last:]))
     between = all(_tells(said, consent, at, to, past=True) for at, to in _pairs(starts[1:-1], starts[-1]))
@@ -93,9 +97,13 @@ def _tells(said: Said, consent: ConsentGrammar, start: int, end: int, *, past: b
     piece = said.text[begin:stop]
     if consent.agrees(piece, said.context) or any(mark in said.text[begin : stop + 1] for mark in "?？"):
         return False
+    if past:
+        return True
     found = said.look(begin, stop, said.context)
-    wanted = found.intent in _WANTED and found.route is Route.FAST and not (found.unread or found.slots.merchant)
-    return past or not (wanted or found.slots != Slots() or vetoes_met(said.hearing, start, end) & _ASKING)
+    idle = found.unread or found.slots.merchant or found.unresolved
+    wanted = found.intent in _WANTED and found.route is Route.FAST and not idle
+    wanted = wanted or said.rules.patterns.bids.search(piece) is not None
+    return not (wanted or found.slots != Slots() or vetoes_met(said.hearing, start, end) & _ASKING)
 
 
 def _of_the_order(said: Said, start: int, end: int) -> bool:

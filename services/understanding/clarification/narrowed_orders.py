@@ -1,4 +1,4 @@
-"""Of several orders one is wanted alone, or one is not, in words of several clauses: 「水道はまだいい、ガスだけにして」."""
+"""Of several orders one is wanted alone, or one is not, in several clauses: 「水道はまだいい、ガスだけにして」."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -14,7 +14,7 @@ from services.understanding.correction.said import Said
 _RULE: Final = RuleId("intents.narrowed@1")
 _VALUES: Final = NUMBERS | {SpanKind.DIGITS}
 _MOST: Final = 3
-_LEFT: Final = frozenset({Intent.CANCEL, Intent.CONFIRM, Intent.START_OVER, Intent.HUMAN_HANDOFF})
+_LEFT: Final = frozenset({Intent.CONFIRM, Intent.START_OVER, Intent.HUMAN_HANDOFF})
 
 
 def narrowed(said: Said, found: Understood) -> Understood | None:
@@ -28,9 +28,11 @@ def narrowed(said: Said, found: Understood) -> Understood | None:
     only, spared = said.rules.patterns.only_that, said.rules.patterns.not_wanted
     dated = any(span.kind is SpanKind.DATE and span.start >= start for span in said.heard.spans)
     alone = len(pieces) <= _MOST and not dated and only.search(said.text[start:end]) is not None
-    if alone and (one := _thing(said, start, end)) is not None:
-        wanted = all(spared.search(said.text[at:to]) for at, to in others)
-        return _about(said, one, Topic.ONLY) if wanted else None
+    if alone and all(spared.search(said.text[at:to]) for at, to in others):
+        if (one := _thing(said, start, end)) is not None:
+            return _about(said, one, Topic.ONLY)
+        dropped = [thing for at, to in others if (thing := _thing(said, at, to)) is not None]
+        return _about(said, dropped[0], Topic.DROPPED) if len(dropped) == 1 else None  # who else is named is not sure
     if not said.rules.spaced and len(pieces) == 1 and said.rules.patterns.not_wanted_now.search(said.text):
         one = _thing(said, start, end)
         return _about(said, one, Topic.DROPPED) if one is not None else None
@@ -39,7 +41,11 @@ def narrowed(said: Said, found: Understood) -> Understood | None:
 
 def _pieces(said: Said) -> list[tuple[int, int]]:
     """The clauses, by the code points at which they begin and end."""
-    marks = [each.span() for each in PAUSES.finditer(said.text) if 0 < each.start() and each.end() < len(said.text)]
+    size, text = len(said.text), said.text
+    marks = [each.span() for each in PAUSES.finditer(text) if each.start() > 0 and each.end() < size]
+    if not marks and not said.rules.spaced:
+        ends = (at for at in said.units.ends[:-1] if said.rules.patterns.reason_ends.search(text[:at]))
+        marks = [(at, at) for at in ends]
     return list(zip([0, *(end for _, end in marks)], [*(start for start, _ in marks), len(said.text)], strict=True))
 
 

@@ -18,21 +18,35 @@ _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.
 
 def asked_of_order(said: Said, found: Understood) -> Understood | None:
     """The question about the order that waits; None where a value is named that is not its own."""
-    terms, patterns = said.context.terms, said.rules.patterns
-    if terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None or found.then is not None:
+    if said.context.terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None:
         return None
-    if any(span.kind in _SUMS for span in said.heard.spans):
+    if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
         return None
     accounts = _accounts(said)
-    if patterns.asks_left.search(said.text) and len(accounts) <= 1:
-        about = Slot(AccountId(accounts[0][0]), accounts[0][1]) if accounts else None
-        rule = {"intent": Intent.BALANCE_INQUIRY, "rule": _LEFT, "route": Route.FAST, "confidence": 1.0}
-        return replace(found, **rule, slots=Slots(account=about), unresolved=(), unread=(), rejected=())  # type: ignore[arg-type]
-    if accounts:
-        return None
-    if patterns.asks_where.search(said.text) and said.heard.payees is None:
+    if len(accounts) <= 1 and said.rules.patterns.asks_left.search(said.text):
+        return _left(found, accounts)
+    return None if accounts else _asked_again(said)
+
+
+def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood:
+    """What will be left: of the account that is named, if any."""
+    about = Slot(AccountId(accounts[0][0]), accounts[0][1]) if accounts else None
+    return Understood(
+        Intent.BALANCE_INQUIRY,
+        Slots(account=about),
+        route=Route.FAST,
+        confidence=1.0,
+        rule=_LEFT,
+        payees=found.payees,
+    )
+
+
+def _asked_again(said: Said) -> Understood | None:
+    """What was read back already: from where, or to whom, which is told in full."""
+    terms, patterns = said.context.terms, said.rules.patterns
+    if said.heard.payees is None and patterns.asks_where.search(said.text):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
-    if terms.bill is None and terms.target is None and patterns.asks_who.search(said.text) and _of_its_payee(said):
+    if terms.bill is None and terms.target is None and _asks_who(said):
         slots = Slots(topic=Slot(Topic.WHO, said.heard.whole(_RULE)))
         return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=_RULE, payees=said.heard.payees)
     return None
@@ -47,6 +61,13 @@ def _accounts(said: Said) -> list[tuple[str, Evidence]]:
     if any(kind != "account" for kind, _ in named.values()):
         return [("", said.heard.whole(_RULE))] * 2
     return [(str(id_), hearing.said(e.start, e.end, _RULE)) for id_, (_, e) in named.items()]
+
+
+def _asks_who(said: Said) -> bool:
+    """Whether it is asked who is paid, or if it is not somebody else."""
+    patterns = said.rules.patterns
+    who = patterns.asks_who.search(said.text) is not None and _of_its_payee(said)
+    return who or patterns.asks_not.search(said.text) is not None
 
 
 def _of_its_payee(said: Said) -> bool:

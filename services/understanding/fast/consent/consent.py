@@ -104,8 +104,9 @@ class ConsentGrammar:
             return []
         size, first = len(units.words), self._first[context.terms.awaited]
         sets = self._automaton.run(self._lattice(units, heard.spans, context), start, size, first)
-        ends = ((at, [i for i in self._automaton.accepted(sets[at]) if i < self._leads]) for at in range(size, start, -1))
-        return [at for at, acts in ends if acts and self._file.acts[acts[0]].act is Intent.CANCEL]
+        acts = self._file.acts
+        ends = ((at, self._automaton.accepted(sets[at])) for at in range(size, start, -1))
+        return [at for at, found in ends if found and found[0] < self._leads and acts[found[0]].act is Intent.CANCEL]
 
     def begins(self, units: Units) -> list[int]:
         """Where words that only lead up to something else may end, the last first; never the whole utterance."""

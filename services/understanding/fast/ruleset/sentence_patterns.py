@@ -83,6 +83,9 @@ class SentencePatterns(RuleFile):
     asks_left: re.Pattern[str] = _NOWHERE
     asks_where: re.Pattern[str] = _NOWHERE
     asks_who: re.Pattern[str] = _NOWHERE
+    asks_not: re.Pattern[str] = _NOWHERE
+    all_the_same: re.Pattern[str] = _NOWHERE
+    bids: re.Pattern[str] = _NOWHERE
     made_it: re.Pattern[str] = _NOWHERE
     reason_ends: re.Pattern[str] = _NOWHERE
     reason_begins: re.Pattern[str] = _NOWHERE
