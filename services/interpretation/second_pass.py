@@ -80,11 +80,11 @@ _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
     # What waits is refused, and the reason told.
     _Look(_ALL, declined),
+    # What is asked about the order that is read back.
+    _Look(_ALL, asked_of_order),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
-    # What is asked about the order that is read back.
-    _Look(_ALL, asked_of_order),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

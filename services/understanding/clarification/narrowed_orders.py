@@ -31,6 +31,8 @@ def narrowed(said: Said, found: Understood) -> Understood | None:
     if alone and all(spared.search(said.text[at:to]) for at, to in others):
         if (one := _thing(said, start, end)) is not None:
             return _about(said, one, Topic.ONLY)
+        if said.look(start, end, said.context).payees is None:
+            return None
         dropped = [thing for at, to in others if (thing := _thing(said, at, to)) is not None]
         return _about(said, dropped[0], Topic.DROPPED) if len(dropped) == 1 else None  # who else is named is not sure
     if not said.rules.spaced and len(pieces) == 1 and said.rules.patterns.not_wanted_now.search(said.text):

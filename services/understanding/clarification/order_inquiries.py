@@ -1,6 +1,5 @@
 """What is asked about the order that is read back: to whom it goes, from which account, what will be left behind it."""
 
-from dataclasses import replace
 from typing import Final
 
 from schemas.consent import ORDERS
