@@ -29,16 +29,22 @@ def narrowed(said: Said, found: Understood) -> Understood | None:
     dated = any(span.kind is SpanKind.DATE and span.start >= start for span in said.heard.spans)
     alone = len(pieces) <= _MOST and not dated and only.search(said.text[start:end]) is not None
     if alone and all(spared.search(said.text[at:to]) for at, to in others):
-        if (one := _thing(said, start, end)) is not None:
-            return _about(said, one, Topic.ONLY)
-        if said.look(start, end, said.context).payees is None:
-            return None
-        dropped = [thing for at, to in others if (thing := _thing(said, at, to)) is not None]
-        return _about(said, dropped[0], Topic.DROPPED) if len(dropped) == 1 else None  # who else is named is not sure
+        return _alone(said, pieces)
     if not said.rules.spaced and len(pieces) == 1 and said.rules.patterns.not_wanted_now.search(said.text):
         one = _thing(said, start, end)
         return _about(said, one, Topic.DROPPED) if one is not None else None
     return None
+
+
+def _alone(said: Said, pieces: list[tuple[int, int]]) -> Understood | None:
+    """The one that is wanted alone; where it is not sure who that is, the one that is not."""
+    *others, (start, end) = pieces
+    if (one := _thing(said, start, end)) is not None:
+        return _about(said, one, Topic.ONLY)
+    if said.look(start, end, said.context).payees is None:
+        return None
+    dropped = [thing for at, to in others if (thing := _thing(said, at, to)) is not None]
+    return _about(said, dropped[0], Topic.DROPPED) if len(dropped) == 1 else None
 
 
 def _pieces(said: Said) -> list[tuple[int, int]]:
