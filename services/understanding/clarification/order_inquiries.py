@@ -65,8 +65,9 @@ def _accounts(said: Said) -> list[tuple[str, Evidence]]:
 def _asks_who(said: Said) -> bool:
     """Whether it is asked who is paid, or if it is not somebody else."""
     patterns = said.rules.patterns
-    who = patterns.asks_who.search(said.text) is not None and _of_its_payee(said)
-    return who or patterns.asks_not.search(said.text) is not None
+    named = said.heard.payees is not None and bool(said.heard.payees.candidates)
+    asks = patterns.asks_who.search(said.text) or (named and patterns.asks_if_it_is.search(said.text))
+    return (bool(asks) and _of_its_payee(said)) or patterns.asks_not.search(said.text) is not None
 
 
 def _of_its_payee(said: Said) -> bool:

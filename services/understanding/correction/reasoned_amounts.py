@@ -24,14 +24,17 @@ def reasoned_amount(said: Said, found: Understood) -> Understood | None:
     match, (span,), text = said.heard.payees, sums, said.text
     named = match is not None and match.outcome is not MatchOutcome.NOBODY and match.choice is not None
     lead = said.rules.patterns.so_much.search(text, 0, span.start)
-    if named or lead is None or not said.rules.patterns.why_so_much.search(text[: lead.start("at")]):
+    if named or lead is None or not said.rules.patterns.so_much_after.search(text[span.end :]):
+        return None
+    if not said.rules.patterns.why_so_much.search(text[: lead.start("at")]):
         return None
     nouns = said.hearing.nouns
     if any(nouns.nouns[edge.symbol].id for row in said.hearing.reading.phrases(nouns.trie) for edge in row):
         return None
     told = said.look(lead.start("at"), len(text), said.context)
     alone = told.slots.amount is not None and told.slots == Slots(amount=told.slots.amount) and told.whole
-    return told if alone and told.intent in TOLD_ALONE and told.route is Route.FAST else None
+    sure = told.intent in TOLD_ALONE and told.route is Route.FAST and not told.by("intents.told")
+    return told if alone and sure else None
 
 
 def kept_there(said: Said, found: Understood) -> Understood | None:
