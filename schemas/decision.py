@@ -44,11 +44,15 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class ReadBalance:
-    """Read balances; of all accounts when `account` is null and there are none `among` which, and their `total`."""
+    """Read balances; of all accounts when `account` is null and there are none `among` which, and their `total`.
+
+    `less`: what an order that waits will take of it.
+    """
 
     account: AccountId | None = None
     among: tuple[AccountId, ...] = ()
     total: bool = False
+    less: Money | None = None
 
 
 @dataclass(frozen=True, slots=True)

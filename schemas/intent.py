@@ -102,6 +102,7 @@ class Topic(StrEnum):
     RECEIVED = "received"  # what came into an account
     SENT = "sent"  # whom the caller paid
     TOTAL = "total"  # the sum of several
+    WHO = "who"  # to whom the order that waits is
 
 
 @dataclass(frozen=True, slots=True)

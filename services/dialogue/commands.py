@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from schemas.decision import Answer, Clarify, Refuse, Reply
+from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Reply
 from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
@@ -65,7 +65,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if heard.intent is Intent.CARD_LOCK and heard.slots.choice is not None and heard.slots.choice.value == Pick.EVERY:
         return every_card(state, task, facts)
     if not is_money(task) and (is_money(waiting) or (isinstance(state.phase, SteppingUp) and task.intent in READING)):
-        return _digression(state, _of_waiting(waiting, task, heard), facts)
+        return _digression(state, _of_waiting(waiting, task, heard), facts, left=heard.by(*dialogue_rules().asked_left))
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
         task = merged(waiting, heard, limit)
@@ -220,9 +220,16 @@ def _other_card_step(state: DialogueState, task: Task) -> bool:
     return {offered, task.intent} == {Intent.CARD_LOCK, Intent.CARD_UNLOCK} and task.card is None
 
 
-def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
-    """Do something else first; the money task waits, and any read-back of it is void, but a code stays awaited."""
+def _digression(state: DialogueState, task: Task, facts: Facts, *, left: bool = False) -> Step:
+    """Do something else first; the money task waits, and any read-back of it is void, but a code stays awaited.
+
+    `left`: of its account, what the order will leave.
+    """
+    it = state.read_back if left else None
+    order = it.order if it is not None and task.account in {None, it.order.source} and not task.accounts else None
     aside, decision = advance(state.memory, task, facts)
+    if order is not None:
+        decision = Execute(ReadBalance(order.source, less=order.amount))
     phase, waiting = state.phase, state.task
     behind = Idle() if waiting is None else Changing(waiting) if isinstance(phase, Changing) else Waiting(waiting)
     match aside.phase:

@@ -169,12 +169,13 @@ def _recently_paid(facts: Facts, count: int) -> list[Payee]:
 def result(event: ActionDone, facts: Facts) -> Reply:
     """What was read or done, in a sentence."""
     match event.action:
-        case ReadBalance(wanted, among, total):
+        case ReadBalance(wanted, among, total, less):
             asked = among or (() if wanted is None else (wanted,))
-            return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
+            rows = tuple(a for a in event.accounts if not asked or a.id in asked)
+            return _balances(rows, facts, total=total) if less is None else _left(rows, less, facts)
         case ReadTransactions(wanted, told):
-            rows = event.transactions[told : wanted.limit]
-            return _transactions(rows, facts, wanted, earlier=told > 0)
+            entries = event.transactions[told : wanted.limit]
+            return _transactions(entries, facts, wanted, earlier=told > 0)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
@@ -190,6 +191,15 @@ def result(event: ActionDone, facts: Facts) -> Reply:
 
 def _card(said: str, card: Card | None, facts: Facts) -> Reply:
     return reply(said) if card is None else reply(f"{said}_it", card=card_name(facts, card))
+
+
+def _left(rows: tuple[Account, ...], taken: Money, facts: Facts) -> Reply:
+    """What an order that waits will leave of a balance."""
+    had = rows[0].available if len(rows) == 1 else None
+    if had is None or had.currency != taken.currency or had.minor < taken.minor:
+        return _balances(rows, facts, total=False)
+    left = replace(had, minor=had.minor - taken.minor)
+    return reply("balance.left", account=account_name(facts, rows[0].id), amount=left)
 
 
 def _balances(rows: tuple[Account, ...], facts: Facts, *, total: bool) -> Reply:

@@ -122,6 +122,14 @@ def payee_at_bank(facts: Facts, id_: PayeeId, name: Reply) -> Reply:
     return reply("name.payee_at", payee=name, bank=found.bank)
 
 
+def payee_in_full(facts: Facts, id_: PayeeId) -> Reply:
+    """A payee by name, relationship and bank, as far as they are known."""
+    found = facts.payees.get(id_)
+    name, relation = said_name(facts, id_), "" if found is None else found.relationship
+    told = reply("name.payee_relation", name=name, relation=relation) if relation else reply("name.payee", name=name)
+    return told if found is None or not found.bank else reply("name.payee_at", payee=told, bank=found.bank)
+
+
 def same_but_for_bank(facts: Facts, ids: tuple[PayeeId, ...]) -> tuple[str, ...]:
     """The banks by which payees of one name are told apart; none where something else has to."""
     found = [facts.payees[id_] for id_ in ids if id_ in facts.payees]

@@ -7,10 +7,10 @@ from schemas.decision import Clarify
 from schemas.intent import Intent, Slots, Topic, Understood
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
-from services.dialogue.names import both, reply
-from services.dialogue.phases import DialogueState, Offering, Step, Task
+from services.dialogue.names import both, payee_in_full, reply
+from services.dialogue.phases import Confirming, DialogueState, Memory, Offering, ReadBack, Reading, Step, Task
 from services.dialogue.prompts import and_again
-from services.dialogue.resume import cancelled, dropped, go_on, refused
+from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
 from services.dialogue.values import value
@@ -29,12 +29,21 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
     topic = heard.slots.about
     if topic in {Topic.DROPPED, Topic.ONLY} and state.task is not None:
         return _of_several(state, state.task, heard, facts)
+    if topic == Topic.WHO and isinstance(state.phase, Reading | Confirming):
+        return _to_whom(state.memory, state.phase.it, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
-    if values != Slots():
+    if values != Slots() or heard.rejected:
         return value(state.keeping(state.memory.first(reply(said))), replace(heard, slots=values), facts)
     return and_again(state, said, facts)
+
+
+def _to_whom(memory: Memory, it: ReadBack, facts: Facts) -> Step:
+    """Who is paid, by all that tells them apart; then the order is read again."""
+    payee = it.order.payee_id
+    told = None if payee is None else reply("confirm.to_whom", payee=payee_in_full(facts, payee))
+    return read_again(memory if told is None else memory.first(told), it)
 
 
 def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:

@@ -134,6 +134,9 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""
+    beside = state.asked in {SlotName.PAYEE, SlotName.BILL, SlotName.AMOUNT}
+    moved = changed.source != task.source and changed == replace(task, source=changed.source)
+    still = still or (beside and moved)  # from where, asked something else
     return advance(memory.first(reply("say.ok")) if still else memory, changed, facts)  # asked again, but heard
 
 

@@ -16,6 +16,7 @@ from services.understanding.clarification.billers import (
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
 from services.understanding.clarification.conditions import hanging, kept_back, on_condition
+from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
@@ -28,6 +29,8 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
+from services.understanding.clarification.narrowed_orders import narrowed
+from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import in_turn, of_all
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import unsettled
@@ -45,6 +48,7 @@ from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone
 from services.understanding.correction.misheard import misheard
+from services.understanding.correction.reasoned_amounts import kept_there, reasoned_amount
 from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
 from services.understanding.offers.indirect_orders import mentioned, of_an_account
@@ -76,8 +80,15 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
+    # What waits is refused, and the reason told.
+    _Look(_ALL, declined),
+    # What is asked about the order that is read back.
+    _Look(_ALL, asked_of_order),
     # An order that hangs on a balance, or whose sum follows from one.
     _Look(_ALL, weighed, measured),
+    # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
+    _Look(_ALL, narrowed),
+    _Look(_ALL, reasoned_amount, kept_there),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

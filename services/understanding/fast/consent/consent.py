@@ -92,6 +92,22 @@ class ConsentGrammar:
         found = self._whole(text, (), context)
         return None if found is None else found.act
 
+    def agrees(self, text: str, context: Context) -> bool:
+        """Whether a part of an utterance would be a yes, alone."""
+        found = self._whole(text, (), context)
+        return found is not None and found.agrees
+
+    def gives_up(self, heard: Annotation, context: Context, start: int) -> list[int]:
+        """Where a wish to give up what waits, which begins at a unit, may end, the last first."""
+        units = self._rules.units(heard.transcript.text)
+        if not self._trie.begins(units.words, start):
+            return []
+        size, first = len(units.words), self._first[context.terms.awaited]
+        sets = self._automaton.run(self._lattice(units, heard.spans, context), start, size, first)
+        acts = self._file.acts
+        ends = ((at, self._automaton.accepted(sets[at])) for at in range(size, start, -1))
+        return [at for at, found in ends if found and found[0] < self._leads and acts[found[0]].act is Intent.CANCEL]
+
     def begins(self, units: Units) -> list[int]:
         """Where words that only lead up to something else may end, the last first; never the whole utterance."""
         return self._prefixes(units, self._leads)

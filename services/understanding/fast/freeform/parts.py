@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import TOLD_ALONE, Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import NUMBERS, MoneyValue
 from services.understanding.fast.asides.reasons import VERBS, ClauseSpan, clearly_named, names_a_part
 from services.understanding.fast.asides.vetoes import vetoes_met
@@ -22,6 +22,8 @@ _NEAR: Final = 4
 _ACTS: Final = (*VERBS, "transfer_noun")
 _MOVING: Final = ("transfer_do", "transfer_noun", "give_do", "restore_do", "more_do")
 _SURE: Final = 0.8
+_SAME: Final = 0.95
+"""How well a payee's name fits that is meant rather than an own account of that name, at least."""
 
 
 def parts(clause: ClauseSpan) -> Understood | None:
@@ -138,8 +140,16 @@ def _places(clause: ClauseSpan, names: tuple[str, ...]) -> set[int]:
 
 
 def as_source(hearing: Hearing, found: Understood) -> Understood:
-    """An account alone, which else may ask for its balance, is to pay what is read back; so is 「へそくりに」."""
+    """An account alone, which else may ask for its balance, is to pay what is read back; so is 「へそくりに」.
+
+    Asked which of several payees is meant, it is to pay that one, unless it is said to receive.
+    """
     account, context, grammar = found.slots.account, hearing.context, hearing.grammar
+    target = found.slots.target
+    if (named := _own_instead(hearing, found)) is not None:
+        return replace(found, slots=Slots(source=named), unresolved=(), payees=None)
+    if target is not None and context.asked is SlotName.PAYEE and context.choices and _bare(hearing, target):
+        return replace(found, slots=replace(found.slots, source=target, target=None))
     into = found.intent is Intent.CORRECT and found.slots == Slots(target=found.slots.target)
     if into and context.terms.names and not grammar.spaced:
         moves = not hearing.reading.lattice.said().isdisjoint(grammar.named(_MOVING))
@@ -149,3 +159,32 @@ def as_source(hearing: Hearing, found: Understood) -> Understood:
     if account is None:
         return found
     return replace(found, intent=Intent.CORRECT, slots=Slots(source=account), route=Route.FAST, confidence=_SURE)
+
+
+def _bare(hearing: Hearing, account: Slot[AccountId]) -> bool:
+    """Whether an account is named alone, and no word beside it says that it is to receive."""
+    units, marks = hearing.reading.units, hearing.grammar.cues
+    place = units.covering(account.evidence.start, account.evidence.end)
+    if place is None:
+        return False
+    if not hearing.grammar.spaced:
+        made = hearing.grammar.patterns.made_it.match(hearing.text, units.ends[place[1] - 1])
+        return made is not None or not marks.onto.scan(units.words, place[1])
+    return hearing.grammar.words.onto.isdisjoint(units.words[max(0, place[0] - _NEAR) : place[0]])
+
+
+def _own_instead(hearing: Hearing, found: Understood) -> Slot[AccountId] | None:
+    """The own account that is called just so, where a payee's name only sounds a little like that: メイン, not マイ."""
+    match, context, units = hearing.heard.payees, hearing.context, hearing.reading.units
+    alone = len(found.unresolved) == 1 and found.unresolved[0].slot is SlotName.PAYEE and found.slots == Slots()
+    if not alone or found.intent not in TOLD_ALONE or match is None or match.choice is not None:
+        return None
+    if context.idle or (match.candidates and match.candidates[0].score >= _SAME):
+        return None
+    named = found.unresolved[0].evidence
+    place = units.covering(named.start, named.end)
+    rows = hearing.reading.phrases(hearing.nouns.trie)
+    edges = [edge for edge in rows[place[0]] if edge.end == place[1]] if place is not None else []
+    nouns = [hearing.nouns.nouns[edge.symbol] for edge in edges]
+    ids = {noun.id for noun in nouns if noun.kind == "account" and noun.id is not None}
+    return Slot(AccountId(ids.pop()), named) if len(ids) == 1 else None

@@ -73,6 +73,25 @@ class SentencePatterns(RuleFile):
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
+    only_that: re.Pattern[str] = _NOWHERE
+    not_wanted: re.Pattern[str] = _NOWHERE
+    not_wanted_now: re.Pattern[str] = _NOWHERE
+    so_much: re.Pattern[str] = _NOWHERE
+    so_much_after: re.Pattern[str] = _NOWHERE
+    why_so_much: re.Pattern[str] = _NOWHERE
+    kept_before: re.Pattern[str] = _NOWHERE
+    kept_behind: re.Pattern[str] = _NOWHERE
+    asks_left: re.Pattern[str] = _NOWHERE
+    asks_where: re.Pattern[str] = _NOWHERE
+    asks_who: re.Pattern[str] = _NOWHERE
+    asks_if_it_is: re.Pattern[str] = _NOWHERE
+    asks_not: re.Pattern[str] = _NOWHERE
+    all_the_same: re.Pattern[str] = _NOWHERE
+    bids: re.Pattern[str] = _NOWHERE
+    made_it: re.Pattern[str] = _NOWHERE
+    reason_ends: re.Pattern[str] = _NOWHERE
+    reason_begins: re.Pattern[str] = _NOWHERE
+    already_done: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod

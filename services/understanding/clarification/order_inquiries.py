@@ -1,0 +1,80 @@
+"""What is asked about the order that is read back: to whom it goes, from which account, what will be left behind it."""
+
+from typing import Final
+
+from schemas.consent import ORDERS
+from schemas.ids import AccountId, RuleId
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.span import SpanKind
+from services.understanding.correction.said import Said
+
+_RULE: Final = RuleId("intents.asked_of_order@1")
+_LEFT: Final = RuleId("intents.asked_left@1")
+_SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.DIGITS})
+_OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.REPEAT, Intent.BALANCE_INQUIRY})
+"""What such a question may have been read as."""
+
+
+def asked_of_order(said: Said, found: Understood) -> Understood | None:
+    """The question about the order that waits; None where a value is named that is not its own."""
+    if said.context.terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None:
+        return None
+    if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
+        return None
+    accounts = _accounts(said)
+    if len(accounts) <= 1 and said.rules.patterns.asks_left.search(said.text):
+        return _left(found, accounts)
+    return None if accounts else _asked_again(said)
+
+
+def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood:
+    """What will be left: of the account that is named, if any."""
+    about = Slot(AccountId(accounts[0][0]), accounts[0][1]) if accounts else None
+    return Understood(
+        Intent.BALANCE_INQUIRY,
+        Slots(account=about),
+        route=Route.FAST,
+        confidence=1.0,
+        rule=_LEFT,
+        payees=found.payees,
+    )
+
+
+def _asked_again(said: Said) -> Understood | None:
+    """What was read back already: from where, or to whom, which is told in full."""
+    terms, patterns = said.context.terms, said.rules.patterns
+    if said.heard.payees is None and patterns.asks_where.search(said.text):
+        return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
+    if terms.bill is None and terms.target is None and _asks_who(said):
+        slots = Slots(topic=Slot(Topic.WHO, said.heard.whole(_RULE)))
+        return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=_RULE, payees=said.heard.payees)
+    return None
+
+
+def _accounts(said: Said) -> list[tuple[str, Evidence]]:
+    """The own things that are named, where they are accounts; twice the same where another one is."""
+    hearing = said.hearing
+    rows = hearing.reading.phrases(hearing.nouns.trie)
+    edges = [max(row, key=lambda e: e.end) for row in rows if row]
+    named = {n.id: (n.kind, e) for e in edges if (n := hearing.nouns.nouns[e.symbol]).id is not None}
+    if any(kind != "account" for kind, _ in named.values()):
+        return [("", said.heard.whole(_RULE))] * 2
+    return [(str(id_), hearing.said(e.start, e.end, _RULE)) for id_, (_, e) in named.items()]
+
+
+def _asks_who(said: Said) -> bool:
+    """Whether it is asked who is paid, or if it is not somebody else."""
+    patterns = said.rules.patterns
+    named = said.heard.payees is not None and bool(said.heard.payees.candidates)
+    asks = patterns.asks_who.search(said.text) or (named and patterns.asks_if_it_is.search(said.text))
+    return (bool(asks) and _of_its_payee(said)) or patterns.asks_not.search(said.text) is not None
+
+
+def _of_its_payee(said: Said) -> bool:
+    """Whether nobody is named, or somebody who may be the order's own payee."""
+    match, names = said.heard.payees, said.context.terms.names
+    if match is None or not match.candidates:
+        return True
+    chosen = [each.display_name for each in match.candidates if each.id == match.choice]
+    plausible = match.candidates[: max(1, match.plausible)]
+    return chosen[0] in names if chosen else any(each.display_name in names for each in plausible)

@@ -1,0 +1,57 @@
+"""Another amount of the order that waits with why it is that, or one that is to stay: 「源泉引いて2万円にして」."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.consent import ORDERS, Awaited
+from schemas.ids import RuleId
+from schemas.intent import TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.payee import MatchOutcome
+from schemas.span import NUMBERS, Span
+from services.understanding.correction.said import Said
+
+_WAITING: Final = ORDERS | {Awaited.TASK}
+_KEPT: Final = RuleId("intents.kept_there@1")
+
+
+def reasoned_amount(said: Said, found: Understood) -> Understood | None:
+    """The one amount that is named, behind a reason for it; None where anything else is named."""
+    sums = _sums(said)
+    if said.context.terms.awaited not in ORDERS or len(sums) != 1 or found.intent is Intent.CONFIRM:
+        return None
+    if found.slots == Slots(amount=found.slots.amount) and found.intent in TOLD_ALONE and found.whole:
+        return None
+    match, (span,), text = said.heard.payees, sums, said.text
+    named = match is not None and match.outcome is not MatchOutcome.NOBODY and match.choice is not None
+    lead = said.rules.patterns.so_much.search(text, 0, span.start)
+    if named or lead is None or not said.rules.patterns.so_much_after.search(text[span.end :]):
+        return None
+    if not said.rules.patterns.why_so_much.search(text[: lead.start("at")]):
+        return None
+    nouns = said.hearing.nouns
+    if any(nouns.nouns[edge.symbol].id for row in said.hearing.reading.phrases(nouns.trie) for edge in row):
+        return None
+    told = said.look(lead.start("at"), len(text), said.context)
+    alone = told.slots.amount is not None and told.slots == Slots(amount=told.slots.amount) and told.whole
+    sure = told.intent in TOLD_ALONE and told.route is Route.FAST and not told.by("intents.told")
+    return told if alone and sure else None
+
+
+def kept_there(said: Said, found: Understood) -> Understood | None:
+    """That the one amount which is named is to stay where it is, and is not the order's: nobody knows what is then."""
+    context, sums, patterns = said.context, _sums(said), said.rules.patterns
+    if context.idle or context.code or len(sums) != 1 or found.intent is Intent.CANCEL:
+        return None
+    if context.terms.awaited not in _WAITING and context.asked is not SlotName.AMOUNT:
+        return None
+    (span,) = sums
+    before, behind = said.text[: span.start], said.text[span.end :]
+    if not (patterns.kept_before.search(before) and patterns.kept_behind.search(behind)):
+        return None
+    slots = Slots(topic=Slot(Topic.EXACT, said.heard.whole(_KEPT)))
+    meant = replace(found, intent=Intent.CORRECT, slots=slots, rule=_KEPT, rejected=(SlotName.AMOUNT,))
+    return replace(meant, route=Route.FAST, confidence=1.0, unread=(), unresolved=(), then=None, doubted=(), missing=())
+
+
+def _sums(said: Said) -> list[Span]:
+    return [span for span in said.heard.spans if span.kind in NUMBERS]
