@@ -49,6 +49,7 @@ from services.understanding.offers.indirect_orders import mentioned, of_an_accou
 from services.understanding.offers.learned_proposals import proposed
 from services.understanding.offers.narrative_orders import behind_talk
 from services.understanding.offers.prefaced_orders import led_up, needed_by
+from services.understanding.offers.storied_orders import storied
 
 _Reader: TypeAlias = Callable[[Said, Understood], Understood | None]
 
@@ -74,6 +75,8 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
+    # An order within a story, which tells other sums, days and people.
+    _Look(_ALL, storied),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

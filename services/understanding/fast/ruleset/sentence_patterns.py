@@ -72,6 +72,20 @@ class SentencePatterns(RuleFile):
     of_it: re.Pattern[str] = _NOWHERE
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
+    order_begins: re.Pattern[str] = _NOWHERE
+    told_of: re.Pattern[str] = _NOWHERE
+    told_behind: re.Pattern[str] = _NOWHERE
+    drawn_last: re.Pattern[str] = _NOWHERE
+    takes_back: re.Pattern[str] = _NOWHERE
+    hangs_on: re.Pattern[str] = _NOWHERE
+    owed: re.Pattern[str] = _NOWHERE
+    owed_to: str = ""
+    before_sum: re.Pattern[str] = _NOWHERE
+    behind_sum: re.Pattern[str] = _NOWHERE
+    rest_of_it: re.Pattern[str] = _NOWHERE
+    rest_as: str = ""
+    that_sum: re.Pattern[str] = _NOWHERE
+    paid_for_me: re.Pattern[str] = _NOWHERE
     as_well: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
