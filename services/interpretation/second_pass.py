@@ -75,8 +75,6 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
-    # An order within a story, which tells other sums, days and people.
-    _Look(_ALL, storied),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
@@ -85,6 +83,8 @@ _LOOKS: Final = (
     _Look(_ALL, noted),
     # An order, and what is said not to be done with another thing.
     _Look(_ALL, left_alone),
+    # An order within a story, which tells other sums, days and people.
+    _Look(_ALL, storied),
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order, and what is to be left in the account behind it.

@@ -13,22 +13,24 @@ from typing import Final
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Topic, Understood
 from schemas.span import SUMS, MoneyValue, Span, SpanKind, of_their_size, overlap
-from services.understanding.correction.amounts import comes_to, points
+from services.understanding.correction.amounts import comes_to, points, unit
+from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import kin
 from services.understanding.fast.asides.vetoes import vetoes_met
+from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.ruleset.meanings import CARDS
-from services.understanding.fast.words.vocabulary import owned
 
 _RULE: Final = RuleId("intents.storied@1")
 _SURE: Final = 0.5
 _MOST: Final = 4
 """Places at which what is asked for may begin, from the last one on."""
-_STOPS: Final = frozenset({"recurring", "trouble"})
+_STOPS: Final = frozenset({"recurring", "trouble", "refusal"})
 """Vetoes in a story behind which an order may not be meant as it stands."""
 _NAMES: Final = 12
 """Words of a story that are looked up as names, at most."""
+_TEN: Final = 10
 _OWNS: Final = re.compile(r"['’]s$")
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 """What an order may leave to the story."""
@@ -55,25 +57,32 @@ class _Story:
         spans = (span for span in self.said.heard.spans if span.kind in SUMS and self.tells(span.start))
         return [span for span in spans if comes_to(span, self.said.heard) and not points(self.said, span)]
 
+    @cached_property
+    def beside_a_sum(self) -> bool:
+        """Whether a sum stands right before the order, without a word for what of it: 「六万二千円、吉田さんに」."""
+        before = self.said.text[: self.begin].rstrip("、") if not self.said.rules.spaced else ""
+        return any(before.endswith(span.surface) and span.end == len(before) for span in self.sums)
+
     def tells(self, place: int) -> bool:
         """Whether a code point stands in the story."""
         return not self.begin <= place < self.end
 
     def people(self) -> dict[PayeeId, Evidence]:
-        """Who is told of: the one who is named of all the words, and who is called by a name or as a relative."""
-        said, words, units = self.said, self.said.hearing.reading.words, self.said.units
-        found = dict[PayeeId, Evidence]()
+        """Who is told of: where words are spaced, whoever is called by a name or as a relative; else clause by clause."""
+        said = self.said
         match = said.heard.payees
-        if match is not None and match.choice is not None and self.tells(match.start):
-            found[match.choice] = Evidence.naming(match, _RULE)
+        named = [(Evidence.naming(match, _RULE), match.choice)] if match is not None and match.choice is not None else []
+        named += self._called() if said.rules.spaced else Mentions.of_all(said).payees()
+        return {id_: evidence for evidence, id_ in reversed(named) if self.tells(evidence.start)}
+
+    def _called(self) -> list[tuple[Evidence, PayeeId]]:
+        """Those of the words of a story that call somebody."""
+        said, words, units = self.said, self.said.hearing.reading.words, self.said.units
         free = [at for at, start in enumerate(units.starts) if self.tells(start) and words[at].isalpha()]
         free = [at for at in free if kin(said.hearing, at) or not said.rules.trie.begins(words, at)]
-        for at in free[:_NAMES]:
-            place = units.starts[at], units.ends[at]
-            one = said.called(_OWNS.sub("", said.text[slice(*place)]))
-            if one is not None and one.choice is not None:
-                found.setdefault(one.choice, said.heard.evidence(*place, _RULE))
-        return found
+        places = [(units.starts[at], units.ends[at]) for at in free[:_NAMES]]
+        found = [(place, said.called(_OWNS.sub("", said.text[slice(*place)]))) for place in places]
+        return [(said.heard.evidence(*place, _RULE), one.choice) for place, one in found if one and one.choice]
 
 
 def storied(said: Said, found: Understood) -> Understood | None:
@@ -84,8 +93,9 @@ def storied(said: Said, found: Understood) -> Understood | None:
         if _settled(found, story):
             return None
         order = _order(story) if _idle(story) else None
-        if order is not None:
-            return _told(story, order)
+        meant = _told(story, order) if order is not None else None
+        if meant is not None:
+            return meant
     return None
 
 
@@ -93,7 +103,7 @@ def _stories(said: Said) -> Iterator[_Story]:
     """Where an order may begin behind a story, the last place first, or end before one."""
     patterns, text, size = said.rules.patterns, said.text, len(said.text)
     begun = [match for match in patterns.order_begins.finditer(text) if _free(said, match)]
-    for match in begun[: -_MOST - 1 : -1]:
+    for match in [match for match in begun if match.start("do") < size][: -_MOST - 1 : -1]:
         yield _Story(said, match.start("do"), size, sure=bool(match["so"] or match["led"]))
     behind = patterns.told_behind.search(text)
     if behind is not None:
@@ -123,6 +133,8 @@ def _idle(story: _Story) -> bool:
     said, patterns, talk = story.said, story.said.rules.patterns, story.talk
     if patterns.told_of.search(talk) is None or patterns.takes_back.search(talk) is not None:
         return False
+    if patterns.gives_too.search(talk, 0, story.begin) is not None:
+        return False
     units = said.units.starts
     at, stop = (sum(start < place for start in units) for place in (story.begin, story.end))
     vetoes = vetoes_met(said.hearing, 0, at) | vetoes_met(said.hearing, stop, len(units))
@@ -145,6 +157,7 @@ def _order(story: _Story) -> Understood | None:
             behind = patterns.behind_sum.match(plain, span.end, story.end)
             for each in (before, behind):
                 plain = plain if each is None else plain[: each.start()] + " " * len(each[0]) + plain[each.end() :]
+    plain = _with_its_sum(story, plain)
     rest = patterns.rest_of_it.search(plain, story.begin, story.end)
     if rest is not None:
         plain = plain[: rest.start()] + patterns.rest_as.ljust(len(rest[0])) + plain[rest.end() :]
@@ -155,6 +168,15 @@ def _order(story: _Story) -> Understood | None:
         return order
     topic: Slot[str] = Slot(Topic.EXACT, said.heard.evidence(*rest.span(), _RULE))
     return replace(order, slots=replace(order.slots, topic=topic))
+
+
+def _with_its_sum(story: _Story, plain: str) -> str:
+    """The clause that begins with a word for a sum of the story, with that sum in its place: 「それを普通から払って」."""
+    that = None if story.said.rules.spaced else story.said.rules.patterns.that_sum.match(plain, story.begin)
+    if that is None or not story.sums:
+        return plain
+    said = story.sums[-1].surface
+    return plain[: that.end() - len(said)] + said + plain[that.end() :] if len(said) <= that.end() else plain
 
 
 def _whole(order: Understood) -> bool:
@@ -176,13 +198,12 @@ def _told(story: _Story, order: Understood) -> Understood | None:
         slots = replace(slots, amount=amount, payee=payee)
         missing = missing | ({SlotName.PAYEE} if payee is None and not slots.target else set())
         missing -= {name for name, slot in ((SlotName.AMOUNT, amount), (SlotName.PAYEE, payee)) if slot}
-        if missing == _OPEN:
+        if missing == _OPEN or (SlotName.AMOUNT in missing and (not story.sums or story.beside_a_sum)):
             return None
-    words = said.hearing.reading.words
-    own = owned(said.hearing.nouns, words, len(words)).get("account", {}).values()
-    told = [each for each in (said.hearing.said(*at, _RULE) for at in own) if story.tells(each.start)]
+        if SlotName.PAYEE in missing and not said.rules.spaced:
+            return None
     paid = slots.source or order.intent not in MONEY_MOVING
-    who = () if paid or not told else (Mention(SlotName.SOURCE, told[0]),)
+    who = () if paid else _drawn(story)
     route = order.route if story.sure else Route.CLARIFY
     confidence = order.confidence if story.sure else _SURE
     open_ = tuple(name for name in SlotName if name in missing)
@@ -190,20 +211,42 @@ def _told(story: _Story, order: Understood) -> Understood | None:
     return replace(meant, rule=_RULE, payees=order.payees or said.heard.payees)
 
 
+def _drawn(story: _Story) -> tuple[Mention, ...]:
+    """The own account that is told to pay in the story: whether it pays the order too is asked."""
+    said, units = story.said, story.said.units
+    for part, edge, _ in own_accounts(said.hearing):
+        begin, end = units.starts[edge.start], units.ends[edge.end - 1]
+        led = units.words[edge.start - 2 : edge.start] if said.rules.spaced else ()
+        pays = not said.rules.words.outof.isdisjoint(led) or said.rules.cues.outof.scan(units.words, edge.end)
+        if part == "source" and pays and story.tells(begin):
+            return (Mention(SlotName.SOURCE, said.heard.evidence(begin, end, _RULE)),)
+    return ()
+
+
 def _amount(story: _Story, order: Understood) -> Slot[MoneyValue] | None:
     """The order's own amount, of the story's size; else the sum that it speaks of: "pay them that"."""
     said, own = story.said, order.slots.amount
     values = [value for span in story.sums for value in comes_to(span, said.heard)]
-    sure = [comes_to(span, said.heard)[0] for span in story.sums if len(comes_to(span, said.heard)) == 1]
+    once = [span for span in story.sums if _once(said, span)]
+    sure = [comes_to(span, said.heard)[0] for span in once if len(comes_to(span, said.heard)) == 1]
     if own is not None:
         value, *others = of_their_size((own.value, *own.readings), sure)
         return replace(own, value=value, readings=tuple(others))
     clause = said.text[story.begin : story.end]
+    if story.beside_a_sum:
+        return None
     if not values or order.slots.topic is not None or not _speaks_of_it(story, clause):
         return None
     last = story.sums[-1]
-    value, *others = of_their_size(comes_to(last, said.heard), [each for each in sure])
+    value, *others = of_their_size(comes_to(last, said.heard), sure)
     return Slot(value, Evidence.of(last), tuple(others))
+
+
+def _once(said: Said, span: Span) -> bool:
+    """Whether it is no sum for each of several, and no number of things: "ten an hour", "four bales"."""
+    few = all(value.amount_minor < _TEN * unit(said.heard) for value in comes_to(span, said.heard))
+    counts = span.kind is SpanKind.NUMBER and few
+    return not counts and said.rules.patterns.rate.match(said.text, span.end) is None
 
 
 def _speaks_of_it(story: _Story, clause: str) -> bool:
@@ -226,5 +269,7 @@ def _payee(story: _Story) -> Slot[PayeeId] | None:
         who = said.called(match["name"])
         if who is not None and who.choice is not None:
             return Slot(PayeeId(who.choice), said.heard.evidence(*match.span("name"), _RULE))
-    people = story.people()
+    patterns = said.rules.patterns
+    who = [each.search(said.text, story.begin, story.end) for each in (patterns.pronoun, patterns.owed, patterns.that_sum)]
+    people = story.people() if any(who) or not said.rules.spaced else {}
     return Slot(*next(iter(people.items()))) if len(people) == 1 else None
