@@ -211,7 +211,8 @@ def of_their_size(readings: Sequence[MoneyValue], known: Iterable[MoneyValue]) -
     The size of another is up to a factor of five. Readings that differ otherwise stay: "thirty" for 120 may be 130.
     """
     large, small = max(readings, key=_minor), min(readings, key=_minor)
-    if len(readings) != _EITHER or large.amount_minor != small.amount_minor * _HUNDREDFOLD:
+    whole = small.amount_minor % _HUNDREDFOLD == 0  # "two" may be two hundred, of what went before
+    if len(readings) != _EITHER or whole or large.amount_minor != small.amount_minor * _HUNDREDFOLD:
         return tuple(readings)
     sizes = [each.amount_minor for each in known]
     near = [one for one in (large, small) if any(one.amount_minor <= k * _ALIKE and k <= one.amount_minor * _ALIKE for k in sizes)]

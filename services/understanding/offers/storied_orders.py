@@ -32,6 +32,10 @@ _NAMES: Final = 12
 """Words of a story that are looked up as names, at most."""
 _TEN: Final = 10
 _OWNS: Final = re.compile(r"['’]s$")
+_ENDS: Final = re.compile(r"s$")
+_JOINS: Final = frozenset({"and", "or"})
+_SUM: Final = "¤"
+"""What stands for each character of a sum where it is looked for whether a story gives it to somebody."""
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 """What an order may leave to the story."""
 
@@ -52,10 +56,23 @@ class _Story:
         return text[: self.begin] + " " * (self.end - self.begin) + text[self.end :]
 
     @cached_property
+    def marked(self) -> str:
+        """What stands before the order, with every sum marked."""
+        text = self.said.text[: self.begin]
+        for span in (span for span in self.sums if span.end <= self.begin):
+            text = text[: span.start] + _SUM * (span.end - span.start) + text[span.end :]
+        return text
+
+    @cached_property
     def sums(self) -> list[Span]:
         """The sums that are told, but for what counts things."""
         spans = (span for span in self.said.heard.spans if span.kind in SUMS and self.tells(span.start))
-        return [span for span in spans if comes_to(span, self.said.heard) and not points(self.said, span)]
+        return [span for span in spans if not points(self.said, span) and not self._counts(span)]
+
+    def _counts(self, span: Span) -> bool:
+        """Whether it is a number of things: "four bales"."""
+        values = comes_to(span, self.said.heard)
+        return span.kind is SpanKind.NUMBER and all(v.amount_minor < _TEN * unit(self.said.heard) for v in values)
 
     @cached_property
     def beside_a_sum(self) -> bool:
@@ -82,6 +99,7 @@ class _Story:
         free = [at for at in free if kin(said.hearing, at) or not said.rules.trie.begins(words, at)]
         places = [(units.starts[at], units.ends[at]) for at in free[:_NAMES]]
         found = [(place, said.called(_OWNS.sub("", said.text[slice(*place)]))) for place in places]
+        found += [(place, said.called(_ENDS.sub("", said.text[slice(*place)]))) for place, one in found if not (one and one.choice)]
         return [(said.heard.evidence(*place, _RULE), one.choice) for place, one in found if one and one.choice]
 
 
@@ -89,11 +107,13 @@ def storied(said: Said, found: Understood) -> Understood | None:
     """The order; None where no clause is one by itself beside a story, or all was read with nothing of the story's."""
     if not said.context.idle or said.context.code or found.then is not None:
         return None
+    read = found.sure and not found.missing and not found.doubted
     for story in _stories(said):
-        if _settled(found, story):
+        if read and _settled(found, story):
             return None
         order = _order(story) if _idle(story) else None
-        meant = _told(story, order) if order is not None else None
+        own = order is not None and order.slots.amount is not None
+        meant = _told(story, order) if order is not None and (own or not read) else None
         if meant is not None:
             return meant
     return None
@@ -114,15 +134,13 @@ def _stories(said: Said) -> Iterator[_Story]:
 def _free(said: Said, match: re.Match[str]) -> bool:
     """Whether no word before an order's beginning governs it: "he told me to | pay"."""
     words = said.rules.words
-    before = said.rules.units(said.text[: match.start()]).words[-1:]
-    held = words.governing | words.subjects | words.onto
-    return bool(match["so"] or match["asks"]) or held.isdisjoint(before)
+    held = words.governing | words.subjects | words.onto | _JOINS
+    held = held - words.them - _JOINS if match["led"] else held
+    return bool(match["so"]) or held.isdisjoint(said.rules.units(said.text[: match.start()]).words[-1:])
 
 
 def _settled(found: Understood, story: _Story) -> bool:
-    """Whether the words were read, and neither the amount nor the day is the story's."""
-    if not found.sure or found.missing or found.doubted:
-        return False
+    """Whether neither the amount nor the day of what was read is the story's."""
     slots = [slot for slot in (found.slots.amount, found.slots.date) if slot is not None]
     several = found.slots.amount is not None and found.slots.amount.readings
     return found.intent not in MONEY_MOVING or not (several or any(story.tells(s.evidence.start) for s in slots))
@@ -133,7 +151,7 @@ def _idle(story: _Story) -> bool:
     said, patterns, talk = story.said, story.said.rules.patterns, story.talk
     if patterns.told_of.search(talk) is None or patterns.takes_back.search(talk) is not None:
         return False
-    if patterns.gives_too.search(talk, 0, story.begin) is not None:
+    if patterns.gives_too.search(story.marked) or patterns.hangs_first.match(talk):
         return False
     units = said.units.starts
     at, stop = (sum(start < place for start in units) for place in (story.begin, story.end))
@@ -162,7 +180,7 @@ def _order(story: _Story) -> Understood | None:
     if rest is not None:
         plain = plain[: rest.start()] + patterns.rest_as.ljust(len(rest[0])) + plain[rest.end() :]
     order = said_in(said.again(plain), said.text)
-    if not _whole(order):
+    if not _whole(order) or (rest is not None and not said.rules.spaced and order.slots.amount is None):
         return None
     if rest is None or order.slots.amount is not None:
         return order
@@ -190,7 +208,7 @@ def _whole(order: Understood) -> bool:
 def _told(story: _Story, order: Understood) -> Understood | None:
     """The order with what it leaves to the story; offered, where no word says that it follows from that."""
     said, slots = story.said, order.slots
-    missing = set(order.missing)
+    missing, sure = set(order.missing), story.sure
     if order.intent is Intent.TRANSFER_MONEY:
         amount = _amount(story, order)
         payee = None if _of_an_account(order) else slots.payee
@@ -202,10 +220,12 @@ def _told(story: _Story, order: Understood) -> Understood | None:
             return None
         if SlotName.PAYEE in missing and not said.rules.spaced:
             return None
+        sure = sure and not (SlotName.PAYEE in missing and len(story.people()) > 1)
+        sure = sure and not _taken_alone(story, order) and not said.rules.patterns.claimed.search(story.talk)
     paid = slots.source or order.intent not in MONEY_MOVING
     who = () if paid else _drawn(story)
-    route = order.route if story.sure else Route.CLARIFY
-    confidence = order.confidence if story.sure else _SURE
+    route = order.route if sure else Route.CLARIFY
+    confidence = order.confidence if sure else _SURE
     open_ = tuple(name for name in SlotName if name in missing)
     meant = replace(order, slots=slots, missing=open_, unresolved=who, route=route, confidence=confidence)
     return replace(meant, rule=_RULE, payees=order.payees or said.heard.payees)
@@ -227,7 +247,7 @@ def _amount(story: _Story, order: Understood) -> Slot[MoneyValue] | None:
     """The order's own amount, of the story's size; else the sum that it speaks of: "pay them that"."""
     said, own = story.said, order.slots.amount
     values = [value for span in story.sums for value in comes_to(span, said.heard)]
-    once = [span for span in story.sums if _once(said, span)]
+    once = [span for span in story.sums if said.rules.patterns.rate.match(said.text, span.end) is None]
     sure = [comes_to(span, said.heard)[0] for span in once if len(comes_to(span, said.heard)) == 1]
     if own is not None:
         value, *others = of_their_size((own.value, *own.readings), sure)
@@ -242,11 +262,11 @@ def _amount(story: _Story, order: Understood) -> Slot[MoneyValue] | None:
     return Slot(value, Evidence.of(last), tuple(others))
 
 
-def _once(said: Said, span: Span) -> bool:
-    """Whether it is no sum for each of several, and no number of things: "ten an hour", "four bales"."""
-    few = all(value.amount_minor < _TEN * unit(said.heard) for value in comes_to(span, said.heard))
-    counts = span.kind is SpanKind.NUMBER and few
-    return not counts and said.rules.patterns.rate.match(said.text, span.end) is None
+def _taken_alone(story: _Story, order: Understood) -> bool:
+    """Whether the only sum of a story is the order's though nothing says so, nor that another has paid it."""
+    patterns, had = story.said.rules.patterns, order.slots.amount is not None or not story.sums
+    spoken = had or patterns.that_sum.search(story.said.text, story.begin, story.end) is not None
+    return not spoken and not story.said.rules.spaced and patterns.paid_for_me.search(story.said.text) is None
 
 
 def _speaks_of_it(story: _Story, clause: str) -> bool:

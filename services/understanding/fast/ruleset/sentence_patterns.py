@@ -78,6 +78,8 @@ class SentencePatterns(RuleFile):
     drawn_last: re.Pattern[str] = _NOWHERE
     takes_back: re.Pattern[str] = _NOWHERE
     hangs_on: re.Pattern[str] = _NOWHERE
+    claimed: re.Pattern[str] = _NOWHERE
+    hangs_first: re.Pattern[str] = _NOWHERE
     gives_too: re.Pattern[str] = _NOWHERE
     rate: re.Pattern[str] = _NOWHERE
     owed: re.Pattern[str] = _NOWHERE
