@@ -210,13 +210,19 @@ def of_their_size(readings: Sequence[MoneyValue], known: Iterable[MoneyValue]) -
 
     The size of another is up to a factor of five. Readings that differ otherwise stay: "thirty" for 120 may be 130.
     """
-    large, small = max(readings, key=_minor), min(readings, key=_minor)
+    small, large = min(readings, key=_minor, default=None), max(readings, key=_minor, default=None)
+    if small is None or large is None or len(readings) != _EITHER:
+        return tuple(readings)
     whole = small.amount_minor % _HUNDREDFOLD == 0  # "two" may be two hundred, of what went before
-    if len(readings) != _EITHER or whole or large.amount_minor != small.amount_minor * _HUNDREDFOLD:
+    if whole or large.amount_minor != small.amount_minor * _HUNDREDFOLD:
         return tuple(readings)
     sizes = [each.amount_minor for each in known]
-    near = [one for one in (large, small) if any(one.amount_minor <= k * _ALIKE and k <= one.amount_minor * _ALIKE for k in sizes)]
+    near = [one for one in (large, small) if any(_alike(one.amount_minor, size) for size in sizes)]
     return (near[0],) if len(near) == 1 else tuple(readings)
+
+
+def _alike(one: int, two: int) -> bool:
+    return one <= two * _ALIKE and two <= one * _ALIKE
 
 
 def _minor(value: MoneyValue) -> int:

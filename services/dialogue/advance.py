@@ -49,7 +49,7 @@ from services.dialogue.phases import (
 )
 from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import without
+from services.dialogue.tasks import of_the_last_size, without
 
 
 def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 - one return an intent
@@ -95,7 +95,7 @@ def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
     if not task.amounts:
         to = reply("ask.amount") if task.payee is None else reply("ask.amount_to", payee=said_name(facts, task.payee))
         return ask(memory, Asking(task, SlotName.AMOUNT), to)
-    if len(task.amounts) > 1:
+    if len((task := of_the_last_size(task, memory.ordered)).amounts) > 1:
         return _which_amount(memory, task, facts)
     if nobody:
         into = any(doubt.slot is SlotName.TARGET for doubt in task.doubts)

@@ -125,6 +125,12 @@ def _readings(task: Task, amount: Slot[MoneyValue]) -> tuple[MoneyValue, ...]:
     return tuple(each for each in said if any(each.agrees_with(one) for one in asked)) or said
 
 
+def of_the_last_size(task: Task, ordered: Task | None) -> Task:
+    """The task with the reading of its amount that is of the last order's size: "680 to ann, seven twenty to bob"."""
+    near = of_their_size(task.amounts, ordered.amounts) if ordered is not None else task.amounts
+    return task if near == task.amounts else replace(task, amounts=near)
+
+
 def _places(task: Task, slots: Slots) -> Task:
     if slots.source is not None:
         task = replace(task, source=slots.source.value, account_heard="")

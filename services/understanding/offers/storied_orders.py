@@ -1,106 +1,29 @@
-"""An order within a story, whose sums, days and people are none of its own: "he paid me on thursday, so send him fifty".
+"""An order within a story, which tells other sums, days and people: "he paid me on thursday, so send him fifty".
 
-The clause that orders is read by itself, wherever it stands. What it leaves to the story is taken from there: whom "him"
-means where one person is told of, which sum "that" is, and which reading of "one eighty" is of the story's size.
+The clause that orders is read by itself, wherever it stands. What it leaves to the story is taken from there: whom
+"him" means where one person is told of, which sum "that" is, and which reading of "one eighty" is of the story's size.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Final
 
-from schemas.ids import PayeeId, RuleId
+from schemas.ids import AccountId, PayeeId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Topic, Understood
-from schemas.span import SUMS, MoneyValue, Span, SpanKind, of_their_size, overlap
-from services.understanding.correction.amounts import comes_to, points, unit
-from services.understanding.correction.mentions import Mentions
+from schemas.span import SUMS, MoneyValue, SpanKind, of_their_size, overlap
+from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import kin
-from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.ruleset.meanings import CARDS
+from services.understanding.fast.words.vocabulary import owned
+from services.understanding.offers.story import RULE, Story, idle, stories
 
-_RULE: Final = RuleId("intents.storied@1")
 _SURE: Final = 0.5
-_MOST: Final = 4
-"""Places at which what is asked for may begin, from the last one on."""
-_STOPS: Final = frozenset({"recurring", "trouble", "refusal"})
-"""Vetoes in a story behind which an order may not be meant as it stands."""
-_NAMES: Final = 12
-"""Words of a story that are looked up as names, at most."""
-_TEN: Final = 10
-_OWNS: Final = re.compile(r"['’]s$")
-_ENDS: Final = re.compile(r"s$")
-_JOINS: Final = frozenset({"and", "or"})
-_SUM: Final = "¤"
-"""What stands for each character of a sum where it is looked for whether a story gives it to somebody."""
+_MOST: Final = 3
+"""People of a story of whom it is asked which is meant."""
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 """What an order may leave to the story."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Story:
-    """An utterance in which the words from `begin` to `end` order, and all others tell."""
-
-    said: Said
-    begin: int
-    end: int
-    sure: bool
-
-    @cached_property
-    def talk(self) -> str:
-        """The story, blank where the order stands."""
-        text = self.said.text
-        return text[: self.begin] + " " * (self.end - self.begin) + text[self.end :]
-
-    @cached_property
-    def marked(self) -> str:
-        """What stands before the order, with every sum marked."""
-        text = self.said.text[: self.begin]
-        for span in (span for span in self.sums if span.end <= self.begin):
-            text = text[: span.start] + _SUM * (span.end - span.start) + text[span.end :]
-        return text
-
-    @cached_property
-    def sums(self) -> list[Span]:
-        """The sums that are told, but for what counts things."""
-        spans = (span for span in self.said.heard.spans if span.kind in SUMS and self.tells(span.start))
-        return [span for span in spans if not points(self.said, span) and not self._counts(span)]
-
-    def _counts(self, span: Span) -> bool:
-        """Whether it is a number of things: "four bales"."""
-        values = comes_to(span, self.said.heard)
-        return span.kind is SpanKind.NUMBER and all(v.amount_minor < _TEN * unit(self.said.heard) for v in values)
-
-    @cached_property
-    def beside_a_sum(self) -> bool:
-        """Whether a sum stands right before the order, without a word for what of it: 「六万二千円、吉田さんに」."""
-        before = self.said.text[: self.begin].rstrip("、") if not self.said.rules.spaced else ""
-        return any(before.endswith(span.surface) and span.end == len(before) for span in self.sums)
-
-    def tells(self, place: int) -> bool:
-        """Whether a code point stands in the story."""
-        return not self.begin <= place < self.end
-
-    def people(self) -> dict[PayeeId, Evidence]:
-        """Who is told of: where words are spaced, whoever is called by a name or as a relative; else clause by clause."""
-        said = self.said
-        match = said.heard.payees
-        named = [(Evidence.naming(match, _RULE), match.choice)] if match is not None and match.choice is not None else []
-        named += self._called() if said.rules.spaced else Mentions.of_all(said).payees()
-        return {id_: evidence for evidence, id_ in reversed(named) if self.tells(evidence.start)}
-
-    def _called(self) -> list[tuple[Evidence, PayeeId]]:
-        """Those of the words of a story that call somebody."""
-        said, words, units = self.said, self.said.hearing.reading.words, self.said.units
-        free = [at for at, start in enumerate(units.starts) if self.tells(start) and words[at].isalpha()]
-        free = [at for at in free if kin(said.hearing, at) or not said.rules.trie.begins(words, at)]
-        places = [(units.starts[at], units.ends[at]) for at in free[:_NAMES]]
-        found = [(place, said.called(_OWNS.sub("", said.text[slice(*place)]))) for place in places]
-        found += [(place, said.called(_ENDS.sub("", said.text[slice(*place)]))) for place, one in found if not (one and one.choice)]
-        return [(said.heard.evidence(*place, _RULE), one.choice) for place, one in found if one and one.choice]
 
 
 def storied(said: Said, found: Understood) -> Understood | None:
@@ -108,10 +31,10 @@ def storied(said: Said, found: Understood) -> Understood | None:
     if not said.context.idle or said.context.code or found.then is not None:
         return None
     read = found.sure and not found.missing and not found.doubted
-    for story in _stories(said):
+    for story in stories(said):
         if read and _settled(found, story):
             return None
-        order = _order(story) if _idle(story) else None
+        order = _order(story) if idle(story) else None
         own = order is not None and order.slots.amount is not None
         meant = _told(story, order) if order is not None and (own or not read) else None
         if meant is not None:
@@ -119,77 +42,69 @@ def storied(said: Said, found: Understood) -> Understood | None:
     return None
 
 
-def _stories(said: Said) -> Iterator[_Story]:
-    """Where an order may begin behind a story, the last place first, or end before one."""
-    patterns, text, size = said.rules.patterns, said.text, len(said.text)
-    begun = [match for match in patterns.order_begins.finditer(text) if _free(said, match)]
-    for match in [match for match in begun if match.start("do") < size][: -_MOST - 1 : -1]:
-        yield _Story(said, match.start("do"), size, sure=bool(match["so"] or match["led"]))
-    behind = patterns.told_behind.search(text)
-    if behind is not None:
-        drawn = patterns.drawn_last.search(text, behind.end("why") if said.rules.spaced else size)
-        yield _Story(said, 0, behind.start("why"), sure=drawn is None)
-
-
-def _free(said: Said, match: re.Match[str]) -> bool:
-    """Whether no word before an order's beginning governs it: "he told me to | pay"."""
-    words = said.rules.words
-    held = words.governing | words.subjects | words.onto | _JOINS
-    held = held - words.them - _JOINS if match["led"] else held
-    return bool(match["so"]) or held.isdisjoint(said.rules.units(said.text[: match.start()]).words[-1:])
-
-
-def _settled(found: Understood, story: _Story) -> bool:
+def _settled(found: Understood, story: Story) -> bool:
     """Whether neither the amount nor the day of what was read is the story's."""
     slots = [slot for slot in (found.slots.amount, found.slots.date) if slot is not None]
     several = found.slots.amount is not None and found.slots.amount.readings
     return found.intent not in MONEY_MOVING or not (several or any(story.tells(s.evidence.start) for s in slots))
 
 
-def _idle(story: _Story) -> bool:
-    """Whether something is told in the story, nothing ordered, taken back, or made to hang on anything."""
-    said, patterns, talk = story.said, story.said.rules.patterns, story.talk
-    if patterns.told_of.search(talk) is None or patterns.takes_back.search(talk) is not None:
-        return False
-    if patterns.gives_too.search(story.marked) or patterns.hangs_first.match(talk):
-        return False
-    units = said.units.starts
-    at, stop = (sum(start < place for start in units) for place in (story.begin, story.end))
-    vetoes = vetoes_met(said.hearing, 0, at) | vetoes_met(said.hearing, stop, len(units))
-    if vetoes & _STOPS or ("conditional" in vetoes and patterns.hangs_on.search(talk)):
-        return False
-    other = said.look(0, story.begin, said.context) if story.begin else None
-    return other is None or not (other.moves and other.whole and not other.missing)
-
-
-def _order(story: _Story) -> Understood | None:
+def _order(story: Story) -> Understood | None:
     """What the clause orders by itself, of which nothing is open but what the story may tell."""
-    said, patterns = story.said, story.said.rules.patterns
-    plain = " " * story.begin + said.text[story.begin : story.end] + " " * (len(said.text) - story.end)
-    owed = patterns.owed.match(plain, story.begin, story.end)
-    if owed is not None:
-        plain = plain[: owed.start()] + patterns.owed_to.ljust(len(owed[0])) + plain[owed.end() :]
-    for span in said.heard.spans:
-        if span.kind in SUMS and not story.tells(span.start):
-            before = patterns.before_sum.search(plain, story.begin, span.start)
-            behind = patterns.behind_sum.match(plain, span.end, story.end)
-            for each in (before, behind):
-                plain = plain if each is None else plain[: each.start()] + " " * len(each[0]) + plain[each.end() :]
-    plain = _with_its_sum(story, plain)
-    rest = patterns.rest_of_it.search(plain, story.begin, story.end)
-    if rest is not None:
-        plain = plain[: rest.start()] + patterns.rest_as.ljust(len(rest[0])) + plain[rest.end() :]
+    said = story.said
+    plain, rest = _plain(story)
+    if plain == said.text:
+        return None
     order = said_in(said.again(plain), said.text)
-    if not _whole(order) or (rest is not None and not said.rules.spaced and order.slots.amount is None):
+    if not _whole(order):
+        order = _with_account(story, plain) or order
+    if not _whole(order) or (rest is not None and not said.rules.spaced):
         return None
     if rest is None or order.slots.amount is not None:
         return order
-    topic: Slot[str] = Slot(Topic.EXACT, said.heard.evidence(*rest.span(), _RULE))
+    topic: Slot[str] = Slot(Topic.EXACT, said.heard.evidence(*rest.span(), RULE))
     return replace(order, slots=replace(order.slots, topic=topic))
 
 
-def _with_its_sum(story: _Story, plain: str) -> str:
-    """The clause that begins with a word for a sum of the story, with that sum in its place: 「それを普通から払って」."""
+def _plain(story: Story) -> tuple[str, re.Match[str] | None]:
+    """The clause without the words that only a story needs, as long as the text; and what is left of its sums."""
+    said, patterns = story.said, story.said.rules.patterns
+    plain = " " * story.begin + said.text[story.begin : story.end] + " " * (len(said.text) - story.end)
+    plain = _put(plain, patterns.owed.match(plain, story.begin, story.end), patterns.owed_to)
+    spans = [span for span in said.heard.spans if span.kind in SUMS and not story.tells(span.start)]
+    for begin, end in [(span.start, span.end) for span in spans]:
+        plain = _put(plain, patterns.before_sum.search(plain, story.begin, begin))
+        plain = _put(plain, patterns.behind_sum.match(plain, end, story.end) if story.talk.strip() else None)
+    if not story.talk.strip():
+        return plain, patterns.rest_of_it.search(plain) if not said.rules.spaced else None
+    plain = _with_its_sum(story, plain)
+    that = patterns.that_sum.search(plain, story.begin, story.end)
+    plain = _put(plain, patterns.behind_sum.match(plain, that.end(), story.end) if that is not None else None)
+    rest = patterns.rest_of_it.search(plain, story.begin, story.end)
+    return _put(plain, rest, patterns.rest_as), rest
+
+
+def _put(text: str, at: re.Match[str] | None, words: str = "") -> str:
+    """The text with other words there, or none, and as long as it was."""
+    return text if at is None else text[: at.start()] + words.ljust(len(at[0])) + text[at.end() :]
+
+
+def _with_account(story: Story, plain: str) -> Understood | None:
+    """The order with the own account at its end that pays, of which no word says so: "give her twenty, my savings"."""
+    said, units = story.said, story.said.units
+    beside = said.rules.words.outof | said.rules.words.onto
+    for account, (first, last) in owned(said.hearing.nouns, units.words, len(units.words)).get("account", {}).items():
+        begin, end = units.starts[first], units.ends[last - 1]
+        alone = said.rules.spaced and beside.isdisjoint(units.words[max(0, first - 2) : first])
+        if alone and begin > story.begin and not plain[end:].strip():
+            order = said_in(said.again(plain[:begin].ljust(len(plain))), said.text)
+            source = Slot(AccountId(account), said.heard.evidence(begin, end, RULE))
+            return None if order.slots.source else replace(order, slots=replace(order.slots, source=source))
+    return None
+
+
+def _with_its_sum(story: Story, plain: str) -> str:
+    """The clause with the story's sum in place of the word for it that it begins with: 「それを普通から払って」."""
     that = None if story.said.rules.spaced else story.said.rules.patterns.that_sum.match(plain, story.begin)
     if that is None or not story.sums:
         return plain
@@ -205,7 +120,7 @@ def _whole(order: Understood) -> bool:
     return order.intent in CARDS or order.intent in MONEY_MOVING
 
 
-def _told(story: _Story, order: Understood) -> Understood | None:
+def _told(story: Story, order: Understood) -> Understood | None:
     """The order with what it leaves to the story; offered, where no word says that it follows from that."""
     said, slots = story.said, order.slots
     missing, sure = set(order.missing), story.sure
@@ -216,34 +131,42 @@ def _told(story: _Story, order: Understood) -> Understood | None:
         slots = replace(slots, amount=amount, payee=payee)
         missing = missing | ({SlotName.PAYEE} if payee is None and not slots.target else set())
         missing -= {name for name, slot in ((SlotName.AMOUNT, amount), (SlotName.PAYEE, payee)) if slot}
-        if missing == _OPEN or (SlotName.AMOUNT in missing and (not story.sums or story.beside_a_sum)):
+        behind = said.rules.spaced and story.end < len(said.text)
+        if (
+            missing >= _OPEN
+            or (SlotName.AMOUNT in missing and behind)
+            or (SlotName.AMOUNT in missing and (not story.sums or story.beside_a_sum))
+        ):
             return None
         if SlotName.PAYEE in missing and not said.rules.spaced:
             return None
-        sure = sure and not (SlotName.PAYEE in missing and len(story.people()) > 1)
         sure = sure and not _taken_alone(story, order) and not said.rules.patterns.claimed.search(story.talk)
-    paid = slots.source or order.intent not in MONEY_MOVING
-    who = () if paid else _drawn(story)
+    drawn = _drawn(story) if order.intent in MONEY_MOVING and slots.source is None else None
+    within = drawn is not None and not story.tells(drawn.evidence.start)
+    slots = replace(slots, source=drawn) if within else slots
+    who = (Mention(SlotName.SOURCE, drawn.evidence),) if drawn is not None and not within else ()
     route = order.route if sure else Route.CLARIFY
     confidence = order.confidence if sure else _SURE
     open_ = tuple(name for name in SlotName if name in missing)
     meant = replace(order, slots=slots, missing=open_, unresolved=who, route=route, confidence=confidence)
-    return replace(meant, rule=_RULE, payees=order.payees or said.heard.payees)
+    doubted = (SlotName.PAYEE,) if slots.payee is not None and slots.payee.readings else ()
+    return replace(meant, rule=RULE, doubted=doubted, payees=order.payees or said.heard.payees)
 
 
-def _drawn(story: _Story) -> tuple[Mention, ...]:
-    """The own account that is told to pay in the story: whether it pays the order too is asked."""
+def _drawn(story: Story) -> Slot[AccountId] | None:
+    """The own account that is told to pay: whether one that only the story names pays the order too is asked."""
     said, units = story.said, story.said.units
-    for part, edge, _ in own_accounts(said.hearing):
+    found: list[Slot[AccountId]] = []
+    for part, edge, account in own_accounts(said.hearing):
         begin, end = units.starts[edge.start], units.ends[edge.end - 1]
-        led = units.words[edge.start - 2 : edge.start] if said.rules.spaced else ()
+        led = units.words[max(0, edge.start - 2) : edge.start] if said.rules.spaced else ()
         pays = not said.rules.words.outof.isdisjoint(led) or said.rules.cues.outof.scan(units.words, edge.end)
-        if part == "source" and pays and story.tells(begin):
-            return (Mention(SlotName.SOURCE, said.heard.evidence(begin, end, _RULE)),)
-    return ()
+        if part == "source" and pays:
+            found.append(Slot(AccountId(account), said.heard.evidence(begin, end, RULE)))
+    return min(found, key=lambda each: story.tells(each.evidence.start), default=None)
 
 
-def _amount(story: _Story, order: Understood) -> Slot[MoneyValue] | None:
+def _amount(story: Story, order: Understood) -> Slot[MoneyValue] | None:
     """The order's own amount, of the story's size; else the sum that it speaks of: "pay them that"."""
     said, own = story.said, order.slots.amount
     values = [value for span in story.sums for value in comes_to(span, said.heard)]
@@ -262,14 +185,14 @@ def _amount(story: _Story, order: Understood) -> Slot[MoneyValue] | None:
     return Slot(value, Evidence.of(last), tuple(others))
 
 
-def _taken_alone(story: _Story, order: Understood) -> bool:
+def _taken_alone(story: Story, order: Understood) -> bool:
     """Whether the only sum of a story is the order's though nothing says so, nor that another has paid it."""
     patterns, had = story.said.rules.patterns, order.slots.amount is not None or not story.sums
     spoken = had or patterns.that_sum.search(story.said.text, story.begin, story.end) is not None
     return not spoken and not story.said.rules.spaced and patterns.paid_for_me.search(story.said.text) is None
 
 
-def _speaks_of_it(story: _Story, clause: str) -> bool:
+def _speaks_of_it(story: Story, clause: str) -> bool:
     """Whether an order without a sum means one that was told; where nothing need be said for it, the only one."""
     patterns = story.said.rules.patterns
     alone = not story.said.rules.spaced and len(story.sums) == 1 and story.sums[0].kind is SpanKind.MONEY
@@ -282,14 +205,32 @@ def _of_an_account(order: Understood) -> bool:
     return payee is not None and source is not None and overlap(payee.evidence, source.evidence)
 
 
-def _payee(story: _Story) -> Slot[PayeeId] | None:
-    """Who is told to have paid for the caller; else the only one who is told of."""
+def _payee(story: Story) -> Slot[PayeeId] | None:
+    """Who is told to have paid for the caller; else whoever is told of, of whom one is meant."""
+    said, patterns = story.said, story.said.rules.patterns
+    spoken = (patterns.pronoun, patterns.owed, patterns.that_sum)
+    meant = not said.rules.spaced or any(each.search(said.text, story.begin, story.end) for each in spoken)
+    people = sorted(_spoken_of(story), key=lambda each: each[1].start) if meant else []
+    lender = _lender(story)
+    if lender is not None or not 0 < len(people) <= _MOST:
+        return lender
+    (first, evidence), *others = people
+    return Slot(first, evidence, tuple(id_ for id_, _ in others))
+
+
+def _spoken_of(story: Story) -> list[tuple[PayeeId, Evidence]]:
+    """Who is told of, but for a relative whom the order's "him" or "her" can't mean."""
+    said, patterns, people = story.said, story.said.rules.patterns, list(story.people().items())
+    who = patterns.pronoun.search(said.text, story.begin, story.end)
+    other = {"him": patterns.not_him, "her": patterns.not_her}.get(who[0].casefold() if who is not None else "")
+    return [one for one in people if other is None or not other.fullmatch(one[1].surface)]
+
+
+def _lender(story: Story) -> Slot[PayeeId] | None:
+    """Who is told to have paid for the caller: 「妹が立て替えてくれた」."""
     said = story.said
     for match in said.rules.patterns.paid_for_me.finditer(said.text):
         who = said.called(match["name"])
         if who is not None and who.choice is not None:
-            return Slot(PayeeId(who.choice), said.heard.evidence(*match.span("name"), _RULE))
-    patterns = said.rules.patterns
-    who = [each.search(said.text, story.begin, story.end) for each in (patterns.pronoun, patterns.owed, patterns.that_sum)]
-    people = story.people() if any(who) or not said.rules.spaced else {}
-    return Slot(*next(iter(people.items()))) if len(people) == 1 else None
+            return Slot(PayeeId(who.choice), said.heard.evidence(*match.span("name"), RULE))
+    return None

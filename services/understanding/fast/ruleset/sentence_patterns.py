@@ -78,6 +78,9 @@ class SentencePatterns(RuleFile):
     drawn_last: re.Pattern[str] = _NOWHERE
     takes_back: re.Pattern[str] = _NOWHERE
     hangs_on: re.Pattern[str] = _NOWHERE
+    owner: re.Pattern[str] = _NOWHERE
+    not_him: re.Pattern[str] = _NOWHERE
+    not_her: re.Pattern[str] = _NOWHERE
     claimed: re.Pattern[str] = _NOWHERE
     hangs_first: re.Pattern[str] = _NOWHERE
     gives_too: re.Pattern[str] = _NOWHERE
