@@ -8,7 +8,7 @@ from typing import Final
 
 from schemas.ids import PayeeId, RuleId
 from schemas.intent import Evidence
-from schemas.span import SUMS, Span, SpanKind
+from schemas.span import DATED, SUMS, Span, SpanKind
 from services.understanding.correction.amounts import comes_to, points, unit
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.said import Said
@@ -133,7 +133,9 @@ def idle(story: Story) -> bool:
         return True
     if patterns.told_of.search(talk) is None or patterns.takes_back.search(talk) is not None:
         return False
-    if patterns.gives_too.search(story.marked) or patterns.hangs_first.match(talk):
+    if patterns.gives_too.search(story.marked) or patterns.hangs_first.match(talk) or _day_before(story):
+        return False
+    if story.end < len(said.text) and not _only_why(story):
         return False
     units = said.units.starts
     at, stop = (sum(start < place for start in units) for place in (story.begin, story.end))
@@ -142,3 +144,24 @@ def idle(story: Story) -> bool:
         return False
     other = said.look(0, story.begin, said.context) if story.begin else None
     return other is None or not (other.moves and other.whole and not other.missing)
+
+
+def _day_before(story: Story) -> bool:
+    """Whether a day stands right before the order, as a part of it: 「あさって、妹に…」."""
+    end = len(story.said.text[: story.begin].rstrip("、 ,"))
+    spaced = story.said.rules.spaced  # "he came on friday | send him fifty"
+    return not spaced and any(span.kind in DATED and span.end == end for span in story.said.heard.spans)
+
+
+def _only_why(story: Story) -> bool:
+    """Whether what stands behind an order only tells why: it mends nothing, and names nothing that is the order's."""
+    said, patterns, end = story.said, story.said.rules.patterns, story.end
+    marks, units = said.rules.cues, said.units
+    places = [at for at, start in enumerate(units.starts) if start >= end]
+    if patterns.mends.search(said.text, end) or any(marks.repairs.scan(units.words, at) for at in places):
+        return False
+    nouns = said.hearing.nouns
+    if any(nouns.nouns[e.symbol].id is not None for at in places for e in nouns.trie.scan(units.words, at)):
+        return False
+    sums = any(span.start >= end for span in story.sums)
+    return not sums or patterns.compared.match(said.text, end) is not None

@@ -81,6 +81,8 @@ class SentencePatterns(RuleFile):
     owner: re.Pattern[str] = _NOWHERE
     not_him: re.Pattern[str] = _NOWHERE
     not_her: re.Pattern[str] = _NOWHERE
+    mends: re.Pattern[str] = _NOWHERE
+    compared: re.Pattern[str] = _NOWHERE
     claimed: re.Pattern[str] = _NOWHERE
     hangs_first: re.Pattern[str] = _NOWHERE
     gives_too: re.Pattern[str] = _NOWHERE
