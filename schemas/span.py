@@ -1,10 +1,11 @@
 """Spans: what normalization found in a transcript, where, and by which rule."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
-from typing import Literal, Protocol, Self
+from typing import Final, Literal, Protocol, Self
 
 from pydantic import BaseModel, JsonValue
 
@@ -28,6 +29,10 @@ DATED = frozenset({SpanKind.DATE, SpanKind.TIME})
 SUMS = frozenset({SpanKind.MONEY, SpanKind.NUMBER})
 """What may be an amount."""
 NUMBERS = SUMS | {SpanKind.DIGITS, SpanKind.PERCENT}
+
+_EITHER: Final = 2
+_HUNDREDFOLD: Final = 100
+_ALIKE: Final = 5
 
 
 class Ambiguity(StrEnum):
@@ -198,6 +203,30 @@ def amount_readings(span: Span, digits: int) -> tuple[MoneyValue, ...]:
         *(_as_amount(r.kind, r.value, digits) for r in span.readings),
     )
     return tuple(dict.fromkeys(amount for amount in readings if amount is not None and amount.amount_minor > 0))
+
+
+def of_their_size(readings: Sequence[MoneyValue], known: Iterable[MoneyValue]) -> tuple[MoneyValue, ...]:
+    """Of "one eighty", 180 or 1.80, the reading that is of the size of an amount beside it; both, where neither is.
+
+    The size of another is up to a factor of five. Readings that differ otherwise stay: "thirty" for 120 may be 130.
+    """
+    small, large = min(readings, key=_minor, default=None), max(readings, key=_minor, default=None)
+    if small is None or large is None or len(readings) != _EITHER:
+        return tuple(readings)
+    whole = small.amount_minor % _HUNDREDFOLD == 0  # "two" may be two hundred, of what went before
+    if whole or large.amount_minor != small.amount_minor * _HUNDREDFOLD:
+        return tuple(readings)
+    sizes = [each.amount_minor for each in known]
+    near = [one for one in (large, small) if any(_alike(one.amount_minor, size) for size in sizes)]
+    return (near[0],) if len(near) == 1 else tuple(readings)
+
+
+def _alike(one: int, two: int) -> bool:
+    return one <= two * _ALIKE and two <= one * _ALIKE
+
+
+def _minor(value: MoneyValue) -> int:
+    return value.amount_minor
 
 
 def _as_amount(kind: SpanKind, value: SpanValue, digits: int) -> MoneyValue | None:

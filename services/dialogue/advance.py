@@ -43,7 +43,7 @@ from services.dialogue.phases import (
 from services.dialogue.policy import Problem, bill_amount, order_of, source_of
 from services.dialogue.questions import ask, done, which, which_account, which_amount, which_payee
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import without
+from services.dialogue.tasks import of_the_last_size, without
 from services.dialogue.weighing import Reckoned, held_by, look_for, paid_before, reckoned, weighed
 
 
@@ -79,7 +79,7 @@ def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
         return which_account(memory, task, facts)
     if not task.amounts:
         return _how_much(memory, task, facts)
-    if len(task.amounts) > 1:
+    if len((task := of_the_last_size(task, memory.ordered)).amounts) > 1:
         return which_amount(memory, task, facts)
     if nobody:
         into = any(doubt.slot is SlotName.TARGET for doubt in task.doubts)

@@ -9,7 +9,7 @@ from schemas.ids import PayeeId
 from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Topic, Understood
 from schemas.money import exponent
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import DateValue, MoneyValue
+from schemas.span import DateValue, MoneyValue, of_their_size
 from services.dialogue.phases import Disambiguation, Task
 
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
@@ -126,9 +126,16 @@ def _by_how_much(task: Task, by: str, amount: Slot[MoneyValue] | None) -> tuple[
 
 def _readings(task: Task, amount: Slot[MoneyValue]) -> tuple[MoneyValue, ...]:
     """Every amount that was perhaps said; asked which of several, those of them that it may be, if any."""
-    said = tuple(dict.fromkeys((amount.value, *amount.readings)))
+    had = task.amounts if len(task.amounts) == 1 else ()
+    said = of_their_size(tuple(dict.fromkeys((amount.value, *amount.readings))), had)
     asked = task.amounts if min(len(task.amounts), len(said)) > 1 else ()
     return tuple(each for each in said if any(each.agrees_with(one) for one in asked)) or said
+
+
+def of_the_last_size(task: Task, ordered: Task | None) -> Task:
+    """The task with the reading of its amount that is of the last order's size: "680 to ann, seven twenty to bob"."""
+    near = of_their_size(task.amounts, ordered.amounts) if ordered is not None else task.amounts
+    return task if near == task.amounts else replace(task, amounts=near)
 
 
 def _places(task: Task, slots: Slots) -> Task:

@@ -55,6 +55,7 @@ from services.understanding.offers.indirect_orders import mentioned, of_an_accou
 from services.understanding.offers.learned_proposals import proposed
 from services.understanding.offers.narrative_orders import behind_talk
 from services.understanding.offers.prefaced_orders import led_up, needed_by
+from services.understanding.offers.storied_orders import storied
 
 _Reader: TypeAlias = Callable[[Said, Understood], Understood | None]
 
@@ -97,6 +98,8 @@ _LOOKS: Final = (
     _Look(_ALL, noted),
     # An order, and what is said not to be done with another thing.
     _Look(_ALL, left_alone),
+    # An order within a story, which tells other sums, days and people.
+    _Look(_ALL, storied),
     # A sum that follows from a balance, or from an earlier payment.
     _Look(_ALL, reckoned),
     # An order, and what is to be left in the account behind it.
