@@ -85,11 +85,11 @@ _LOOKS: Final = (
     _Look(_ALL, declined),
     # What is asked about the order that is read back.
     _Look(_ALL, asked_of_order),
-    # An order that hangs on a balance, or whose sum follows from one.
-    _Look(_ALL, weighed, measured),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
+    # An order that hangs on a balance, or whose sum follows from one.
+    _Look(_ALL, weighed, measured),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
