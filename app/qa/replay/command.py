@@ -104,8 +104,7 @@ def read(request: Request) -> Iterator[tuple[Manifest, Path]]:
 
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
-        reach(request.realtime)  # that there is no gateway is no fault of any turn
-        return LiveSpec(request.realtime, request.token)
+        return LiveSpec(request.realtime, request.token, **reach(request.realtime))
     settings = read_settings()
     if request.on_ray:
         settings = settings.for_other_machines()

@@ -16,10 +16,10 @@ ALPHA: Final = 0.05
 """Below this probability of no change, a change is taken to be real."""
 BETWEEN: Final = "between stages"
 _COMPARED: Final = (
-    "errors", "money_false_accepts", "money_wrong_read_backs", "money_missed", "right", "goal_reached", "wer",
-    "wer_normalized", "wer_names", "wer_amounts", "wer_digits", "cer", "cer_normalized", "cer_names", "cer_amounts",
-    "cer_digits", "intent_match", "decision_match", "reply_match", "payee_choice_match", "slot_amount_recall",
-    "slot_all_recall", "slot_all_precision",
+    "errors", "money_false_accepts", "money_unjudged", "money_wrong_read_backs", "money_missed", "right",
+    "goal_reached", "wer", "wer_normalized", "wer_names", "wer_amounts", "wer_digits", "cer", "cer_normalized",
+    "cer_names", "cer_amounts", "cer_digits", "intent_match", "decision_match", "reply_match",
+    "payee_choice_match", "slot_amount_recall", "slot_all_recall", "slot_all_precision",
 )  # fmt: skip
 HEARING: Final = ("wer_normalized", "cer_normalized")
 _LEAST_TURNS: Final = 20

@@ -1,0 +1,113 @@
+"""Changed rules that no turn of the set uses: of them nothing else in a comparison can tell right from wrong.
+
+What a turn uses is told by its words, by the rules on its record, and by what it was answered. Where none of these can
+show it (a bound, a life in seconds, how a number is read aloud) a change counts as used by no turn.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+
+from pydantic import JsonValue
+
+from app.qa.replay.comparing.rule_entries import ORDER
+from app.qa.replay.comparing.rule_uses import Uses, fragments, label_of
+from app.qa.replay.records.journal import RuleEntries, Run
+
+_SHOWN_WORDS: Final = 4
+_SHOWN: Final = 12
+_WORDED: Final = (".say", ".to")
+"""Fields of a rule of which each word counts: what is said, and to which questions it is an answer."""
+_MUTE: Final = frozenset({"act", "asr", "endpointing", "guard", "locales", "speech"})
+"""Rules that no turn of a replay shows at work: waits, lives, what is blotted out, how words are read aloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnreachedChange:
+    """An entry of the rules that changed, by its file's id and its place there; and what of it no turn uses."""
+
+    rule: str
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.rule} ({self.says})"
+
+    def accepted(self, patterns: Sequence[str]) -> bool:
+        """Whether it is among what is accepted: `speech.en:*`, an entry, `*`."""
+        return any(fnmatchcase(self.rule, pattern) for pattern in patterns)
+
+
+def untold(before: Run, after: Run) -> str:
+    """In words, why it can't be told which rules changed; "" where it can."""
+    if before.head.ruleset == after.head.ruleset:
+        return ""
+    mute = [name for name, run in (("before", before), ("after", after)) if not run.rules]
+    of = f"{before.head.ruleset[:12]} → {after.head.ruleset[:12]}"
+    return f"which rules changed ({of}) can't be told: not on record of the run {' and '.join(mute)}" if mute else ""
+
+
+def unreached(before: Run, after: Run) -> tuple[UnreachedChange, ...]:
+    """Every changed entry of which no turn uses what changed, in the order of their names."""
+    old, new = before.rules, after.rules
+    if not old or not new:
+        return ()
+    names = [name for name in sorted({*old, *new}) if list(old.get(name, ())) != list(new.get(name, ()))]
+    if not names:
+        return ()
+    then, now = Uses(before), Uses(after)
+    return tuple(found for name in names if (found := _looked_at(name, old, new, then, now)) is not None)
+
+
+def _looked_at(name: str, old: RuleEntries, new: RuleEntries, then: Uses, now: Uses) -> UnreachedChange | None:
+    was, is_now = list(old.get(name, ())), list(new.get(name, ()))
+    if name.endswith(ORDER):
+        common = {*was} & {*is_now}
+        moved = [n for n in was if n in common] != [n for n in is_now if n in common]
+        return UnreachedChange(name.removesuffix(ORDER), "in another order") if moved else None
+    gone, come = list((Counter(was) - Counter(is_now)).elements()), list((Counter(is_now) - Counter(was)).elements())
+    if not gone and not come:
+        return UnreachedChange(name, "in another order")
+    if name.partition(".")[0].partition(":")[0] not in _MUTE:
+        if (label := label_of(name)) and (name not in old or name not in new):
+            # A rule that is new, or gone, is one thing: it is used where it is on record.
+            return None if (now if name in new else then).on_record(label) else UnreachedChange(name, _fate(name, old))
+        silent = [*_silent(name, "+", come, gone, now), *_silent(name, "−", gone, come, then)]
+        if not silent:
+            return None
+        if any(silent):
+            more = f" and {len(silent) - _SHOWN_WORDS} more" if len(silent) > _SHOWN_WORDS else ""
+            return UnreachedChange(name, ", ".join(silent[:_SHOWN_WORDS]) + more)
+    return UnreachedChange(name, _shown(was, is_now))
+
+
+def _silent(
+    name: str, sign: str, leaves: Sequence[JsonValue], others: Sequence[JsonValue], uses: Uses
+) -> Iterator[str]:
+    """What is in these leaves, is not in the others, and is used by no turn; "" for what can't be shown in words."""
+    if uses.keyed(name) or not leaves:
+        return
+    label = label_of(name)
+    known = {part for leaf in others for part in fragments(leaf)}
+    parts = [part for leaf in leaves for part in fragments(leaf) if part not in known]
+    if not parts or (label and not name.endswith(_WORDED)):
+        yield from () if label and uses.on_record(label) else ("",)
+        return
+    yield from (f"{sign}“{part}”" for part in dict.fromkeys(parts) if not uses.says(name, part))
+
+
+def _fate(name: str, old: RuleEntries) -> str:
+    return "gone" if name in old else "new"
+
+
+def _shown(was: Sequence[JsonValue], is_now: Sequence[JsonValue]) -> str:
+    then, now = (", ".join(map(str, leaves)) for leaves in (was, is_now))
+    return f"{then:.60} → {now:.60}" if was and is_now else f"gone: {then:.60}" if was else f"new: {now:.60}"
+
+
+def told(changes: Sequence[UnreachedChange]) -> str:
+    """In words, what no turn uses."""
+    more = f" and {len(changes) - _SHOWN} more" if len(changes) > _SHOWN else ""
+    named = "; ".join(map(str, changes[:_SHOWN]))
+    return f"{len(changes)} changed rules that no turn uses, accepted by none (--accept): {named}{more}"
