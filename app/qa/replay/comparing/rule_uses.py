@@ -68,6 +68,7 @@ class Uses:
         self._turns = tuple({_turn(result.record) for result in run.results if result.record.played})
         self._rules = run.rules
         self._longer: dict[tuple[str, str], tuple[str, ...]] = {}
+        self._users: dict[str, frozenset[str]] = {}
 
     def on_record(self, label: str) -> bool:
         """Whether a rule had a part in a turn."""
@@ -89,9 +90,10 @@ class Uses:
             return self._of_one(part, {str(other) for other in self._rules.get(name, ())} - {part})
         if file.startswith("prompts"):
             return any(turn.model for turn in self._turns)
-        label, consent = label_of(name), file.startswith("consent")
+        label = label_of(name)
+        labels = {label} if label else self._acts(file, name) if file.startswith("consent") else None
         for turn in self._of(name):
-            if (label and label not in turn.rules) or (consent and not any(r.startswith(file) for r in turn.rules)):
+            if labels is not None and labels.isdisjoint(turn.rules):
                 continue
             text = turn.spoken if file.startswith("replies") else turn.heard
             if _holds(turn, text, part) and _holds(turn, self._without(turn, text, part, file), part):
@@ -103,6 +105,24 @@ class Uses:
         pairs = ((name, other) for other in others)
         both = [pair for one in pairs for pair in (one, one[::-1])]
         return any(_holds(turn, turn.heard, a) and _holds(turn, turn.names, b) for turn in self._turns for a, b in both)
+
+    def _acts(self, file: str, name: str) -> frozenset[str]:
+        """The answers that a list of words of a file is part of, by itself or in another list."""
+        if name not in self._users:
+            lists, found, more = set[str](), set[str](), {name.rpartition(".")[2]}
+            while more:
+                lists |= more
+                marks = [mark for one in more for mark in (f"{{{one}}}", f"<{one}>")]
+                using = [
+                    entry
+                    for entry, leaves in self._rules.items()
+                    if entry.startswith(f"{file}:")
+                    and any(isinstance(leaf, str) and mark in leaf for leaf in leaves for mark in marks)
+                ]
+                found |= {label for entry in using if (label := label_of(entry))}
+                more = {entry.rpartition(".")[2] for entry in using if not label_of(entry)} - lists
+            self._users[name] = frozenset(found)
+        return self._users[name]
 
     def _without(self, turn: _Turn, text: str, part: str, file: str) -> str:
         """The text without the longer words of a file that hold these."""

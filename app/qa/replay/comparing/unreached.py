@@ -5,7 +5,7 @@ show it (a bound, a life in seconds, how a number is read aloud) a change counts
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
@@ -16,6 +16,7 @@ from app.qa.replay.comparing.rule_entries import ORDER
 from app.qa.replay.comparing.rule_uses import Uses, fragments, label_of
 from app.qa.replay.records.journal import RuleEntries, Run
 
+Leaves = Sequence[JsonValue]
 _SHOWN_WORDS: Final = 4
 _SHOWN: Final = 12
 _WORDED: Final = (".say", ".to")
@@ -73,7 +74,7 @@ def _looked_at(name: str, old: RuleEntries, new: RuleEntries, then: Uses, now: U
         if (label := label_of(name)) and (name not in old or name not in new):
             # A rule that is new, or gone, is one thing: it is used where it is on record.
             return None if (now if name in new else then).on_record(label) else UnreachedChange(name, _fate(name, old))
-        silent = [*_silent(name, "+", come, gone, now), *_silent(name, "−", gone, come, then)]
+        silent = _silent(name, (come, now), (gone, then))
         if not silent:
             return None
         if any(silent):
@@ -82,26 +83,25 @@ def _looked_at(name: str, old: RuleEntries, new: RuleEntries, then: Uses, now: U
     return UnreachedChange(name, _shown(was, is_now))
 
 
-def _silent(
-    name: str, sign: str, leaves: Sequence[JsonValue], others: Sequence[JsonValue], uses: Uses
-) -> Iterator[str]:
-    """What is in these leaves, is not in the others, and is used by no turn; "" for what can't be shown in words."""
-    if uses.keyed(name) or not leaves:
-        return
+def _silent(name: str, come: tuple[Leaves, Uses], gone: tuple[Leaves, Uses]) -> list[str]:
+    """What of the words that came and went no turn uses; [""] for what no turn uses and can't be shown in words."""
+    (new, now), (old, then) = come, gone
+    if now.keyed(name) or (not new and then.keyed(name)):
+        return []
     label = label_of(name)
-    known = {part for leaf in others for part in fragments(leaf)}
-    parts = [part for leaf in leaves for part in fragments(leaf) if part not in known]
-    if not parts or (label and not name.endswith(_WORDED)):
-        yield from () if label and uses.on_record(label) else ("",)
-        return
-    yield from (f"{sign}“{part}”" for part in dict.fromkeys(parts) if not uses.says(name, part))
+    words = [{part: None for leaf in leaves for part in fragments(leaf)} for leaves in (new, old)]
+    parted = not label or name.endswith(_WORDED)
+    if not parted or words[0].keys() == words[1].keys():
+        return [] if label and (now if new else then).on_record(label) else [""]
+    found = [f"+“{part}”" for part in words[0] if part not in words[1] and not now.says(name, part)]
+    return found + [f"−“{part}”" for part in words[1] if part not in words[0] and not then.says(name, part)]
 
 
 def _fate(name: str, old: RuleEntries) -> str:
     return "gone" if name in old else "new"
 
 
-def _shown(was: Sequence[JsonValue], is_now: Sequence[JsonValue]) -> str:
+def _shown(was: Leaves, is_now: Leaves) -> str:
     then, now = (", ".join(map(str, leaves)) for leaves in (was, is_now))
     return f"{then:.60} → {now:.60}" if was and is_now else f"gone: {then:.60}" if was else f"new: {now:.60}"
 

@@ -105,16 +105,21 @@ class PipelinePlayer:
             decoded = decode(source_of(utterance, played.base))
             played.clock.advance(len(decoded.samples) / SAMPLE_RATE)
         begin = time.perf_counter()
+        worked = _worked_ms()
         if decoded is None:
             transcript = typed(utterance, case.language)
         else:
             transcript = await self._heard(decoded.samples, case.language, handler)
+        ear_ms = _worked_ms() - worked
         heard_ms = (time.perf_counter() - begin) * 1_000
         collector = Collector(transcript, played.proposals)
         heard = bool(transcript.text.strip()) or (played.awaited and decoded is not None and lost(decoded.samples))
         if heard:
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
         total_ms = (time.perf_counter() - begin) * 1_000
+        work = {"the ear's work": ear_ms, "the turn's work": _worked_ms() - worked - ear_ms}
+        if decoded is None:
+            del work["the ear's work"]
         record = collector.record(case, number, self._recognizer, self._ruleset)
         if decoded is not None:
             record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
@@ -122,7 +127,8 @@ class PipelinePlayer:
             record = record.model_copy(update={"decision": NOTHING_HEARD})
         stages = ([] if decoded is None else [("asr", heard_ms)]) + list(collector.stages.items())
         timing = _timing(case, number, decoded, total_ms, stages)
-        return TurnResult(record=record, timing=timing)
+        told = {"work": {name: round(ms, 3) for name, ms in work.items()}}
+        return TurnResult(record=record, timing=timing.model_copy(update=told))
 
     async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
         """What a call would have taken the sound for."""
@@ -132,6 +138,11 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
+
+
+def _worked_ms() -> float:
+    """The processor's time of this process, which plays one call at a time."""
+    return time.process_time() * 1_000
 
 
 def _timing(

@@ -166,13 +166,17 @@ class Stage(Record):
 
 
 class TurnTiming(Record):
-    """How long a turn took: `audio_s` is the recording's length, `total_ms` the work once the audio was there."""
+    """How long a turn took: `audio_s` is the recording's length, `total_ms` the work once the audio was there.
+
+    `work` is the processor's own milliseconds: of the ear, and of all that follows.
+    """
 
     case: str
     turn: int
     audio_s: float = 0.0
     total_ms: float = 0.0
     stages: tuple[Stage, ...] = ()
+    work: dict[str, float] = Field(default_factory=dict)
 
 
 class TurnResult(Record):
