@@ -56,7 +56,7 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
 
 
 def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -> tuple[str, ...]:
-    unknown = label_faults(manifest)
+    unknown = label_faults(manifest, elsewhere=bool(request.realtime))
     if unknown:
         raise MalformedMessage("; ".join(unknown))
     bounds = policy.policy_for(request.policy, manifest) if request.policy else None

@@ -128,8 +128,8 @@ def _mcnemar(before: Sequence[Judged], after: Sequence[Judged]) -> float:
 def slower(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> tuple[Slower, ...]:
     """The stages that slowed over the same turns, beyond what every other says of the machine's pace in those turns.
 
-    A busy machine lets pass what is short and keeps what is long or waits, so that each is held to the one that feels it
-    most; what is computed is held to the processor's own time too.
+    A busy machine lets pass what is short and keeps what is long or waits, so each is held to whichever feels it most;
+    what is computed is held to the processor's own time too.
     """
     old, new = _stages(before), _stages(after)
     pairs = {name: {t: (ms, new[name][t]) for t, ms in old[name].items() if t in new.get(name, {})} for name in old}

@@ -50,6 +50,11 @@ def label_of(name: str) -> str:
     return next((match.expand(to) for pattern, to in _LABELS if (match := pattern.match(name))), "")
 
 
+def whole_of(name: str) -> str:
+    """The place of the rule that an entry is a part of; "" where it is of none."""
+    return next((match[0].rstrip(".") for pattern, _ in _LABELS if (match := pattern.match(name))), "")
+
+
 @dataclass(frozen=True, slots=True)
 class _Turn:
     language: str

@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from app.qa.replay.comparing.rule_entries import ORDER
-from app.qa.replay.comparing.rule_uses import Uses, fragments, label_of
+from app.qa.replay.comparing.rule_uses import Uses, fragments, label_of, whole_of
 from app.qa.replay.records.journal import RuleEntries, Run
 
 Leaves = Sequence[JsonValue]
@@ -58,10 +58,14 @@ def unreached(before: Run, after: Run) -> tuple[UnreachedChange, ...]:
     if not names:
         return ()
     then, now = Uses(before), Uses(after)
-    return tuple(found for name in names if (found := _looked_at(name, old, new, then, now)) is not None)
+    wholes = [{whole_of(name) for name in of} - {""} for of in (old, new)]
+    found = [change for name in names if (change := _looked_at(name, old, new, then, now, wholes)) is not None]
+    return tuple(dict.fromkeys(found))
 
 
-def _looked_at(name: str, old: RuleEntries, new: RuleEntries, then: Uses, now: Uses) -> UnreachedChange | None:
+def _looked_at(
+    name: str, old: RuleEntries, new: RuleEntries, then: Uses, now: Uses, wholes: Sequence[set[str]]
+) -> UnreachedChange | None:
     was, is_now = list(old.get(name, ())), list(new.get(name, ()))
     if name.endswith(ORDER):
         common = {*was} & {*is_now}
@@ -71,9 +75,11 @@ def _looked_at(name: str, old: RuleEntries, new: RuleEntries, then: Uses, now: U
     if not gone and not come:
         return UnreachedChange(name, "in another order")
     if name.partition(".")[0].partition(":")[0] not in _MUTE:
-        if (label := label_of(name)) and (name not in old or name not in new):
+        whole, (then_whole, now_whole) = whole_of(name), wholes
+        if whole and (whole in then_whole) != (whole in now_whole):
             # A rule that is new, or gone, is one thing: it is used where it is on record.
-            return None if (now if name in new else then).on_record(label) else UnreachedChange(name, _fate(name, old))
+            come_or_gone, uses = ("new", now) if whole in now_whole else ("gone", then)
+            return None if uses.on_record(label_of(name)) else UnreachedChange(whole, come_or_gone)
         silent = _silent(name, (come, now), (gone, then))
         if not silent:
             return None
@@ -93,12 +99,8 @@ def _silent(name: str, come: tuple[Leaves, Uses], gone: tuple[Leaves, Uses]) -> 
     parted = not label or name.endswith(_WORDED)
     if not parted or words[0].keys() == words[1].keys():
         return [] if label and (now if new else then).on_record(label) else [""]
-    found = [f"+“{part}”" for part in words[0] if part not in words[1] and not now.says(name, part)]
-    return found + [f"−“{part}”" for part in words[1] if part not in words[0] and not then.says(name, part)]
-
-
-def _fate(name: str, old: RuleEntries) -> str:
-    return "gone" if name in old else "new"
+    found = [f"+“{part:.60}”" for part in words[0] if part not in words[1] and not now.says(name, part)]
+    return found + [f"−“{part:.60}”" for part in words[1] if part not in words[0] and not then.says(name, part)]
 
 
 def _shown(was: Leaves, is_now: Leaves) -> str:

@@ -262,7 +262,7 @@ def _spans(got: tuple[SpanRecord, ...], wanted: tuple[ExpectedSpan, ...]) -> dic
     counts: dict[str, list[int]] = {}
     for span in got:
         count = counts.setdefault(span.kind, [0, 0, 0])
-        match = next((w for w in left if w.kind == span.kind and same_value(span.value, w.value)), None)
+        match = next((w for w in left if _same_span(span, w)), None)
         if match is None:
             count[1] += 1
         else:
@@ -271,6 +271,11 @@ def _spans(got: tuple[SpanRecord, ...], wanted: tuple[ExpectedSpan, ...]) -> dic
     for absent in left:
         counts.setdefault(absent.kind, [0, 0, 0])[2] += 1
     return {kind: Tally(*count) for kind, count in sorted(counts.items())}
+
+
+def _same_span(got: SpanRecord, wanted: ExpectedSpan) -> bool:
+    said = wanted.surface is None or wanted.surface.strip().casefold() == got.surface.strip().casefold()
+    return said and wanted.kind == got.kind and same_value(got.value, wanted.value)
 
 
 def _slots(got: dict[str, JsonValue], wanted: dict[str, JsonValue]) -> dict[str, Tally]:
