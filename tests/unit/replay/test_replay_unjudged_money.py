@@ -73,7 +73,7 @@ def test_money_that_no_person_speaks_of_is_a_figure(
 
 
 @pytest.mark.parametrize("name", load("qa/policies.yaml", Policies).policies)
-def test_every_policy_bounds_it_whether_it_says_so_or_not(name: str, tmp_path: object) -> None:
+def test_every_policy_bounds_it_whether_it_says_so_or_not(name: str) -> None:
     bounds = policy(name)
     said = bounds.model_dump(exclude={"at_most"}) | {"at_most": bounds.at_most.copy()}
     del said["at_most"]["money_unjudged"]

@@ -24,7 +24,7 @@ _COMPARED: Final = (
 )  # fmt: skip
 HEARING: Final = ("wer_normalized", "cer_normalized")
 _LEAST_TURNS: Final = 20
-_SLOWER_MS: Final = 2.5
+_SLOWER_MS: Final = 2.0
 """What waits for a disk or for another thread varies by so much."""
 _HARDER_MS: Final = 0.5
 _GAIN: Final = log(1.3)

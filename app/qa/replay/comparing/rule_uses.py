@@ -1,7 +1,7 @@
 """What the turns of a run show of the rules: their words, the rules on record, names, replies."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -88,11 +88,14 @@ class Uses:
             _holds(turn, turn.heard, part) for turn in self._of(name) for part in _words(word[1])
         )
 
-    def says(self, name: str, part: str) -> bool:
-        """Whether a turn that may use an entry has these words of it, and not as a part of longer ones of the file."""
+    def says(self, name: str, part: str, apart: Collection[str] = ()) -> bool:
+        """Whether a turn that may use an entry has these words of it, and not as a part of longer ones of the file.
+
+        `apart` are words that are as new to it.
+        """
         file = name.partition(":")[0]
         if file in _GROUPS:
-            return self._of_one(part, {str(other) for other in self._rules.get(name, ())} - {part})
+            return self._of_one(part, {str(other) for other in self._rules.get(name, ())} - {part, *apart})
         if file.startswith("prompts"):
             return any(turn.model for turn in self._turns)
         label = label_of(name)
@@ -112,7 +115,10 @@ class Uses:
         return any(_holds(turn, turn.heard, a) and _holds(turn, turn.names, b) for turn in self._turns for a, b in both)
 
     def _acts(self, file: str, name: str) -> frozenset[str]:
-        """The answers that a list of words of a file is part of, by itself or in another list."""
+        """The answers that a list of words is part of, by itself or in another list; of them the yeses, if any.
+
+        A word of a yes that is only ever said in a no has not been tried where it counts.
+        """
         if name not in self._users:
             lists, found, more = set[str](), set[str](), {name.rpartition(".")[2]}
             while more:
@@ -126,7 +132,9 @@ class Uses:
                 ]
                 found |= {label for entry in using if (label := label_of(entry))}
                 more = {entry.rpartition(".")[2] for entry in using if not label_of(entry)} - lists
-            self._users[name] = frozenset(found)
+            places = {label: f"{file}:acts.{label.rpartition('.')[2]}.agrees" for label in found}
+            yeses = {label for label, place in places.items() if True in self._rules.get(place, ())}
+            self._users[name] = frozenset(yeses or found)
         return self._users[name]
 
     def _without(self, turn: _Turn, text: str, part: str, file: str) -> str:

@@ -99,8 +99,9 @@ def _silent(name: str, come: tuple[Leaves, Uses], gone: tuple[Leaves, Uses]) -> 
     parted = not label or name.endswith(_WORDED)
     if not parted or words[0].keys() == words[1].keys():
         return [] if label and (now if new else then).on_record(label) else [""]
-    found = [f"+“{part:.60}”" for part in words[0] if part not in words[1] and not now.says(name, part)]
-    return found + [f"−“{part:.60}”" for part in words[1] if part not in words[0] and not then.says(name, part)]
+    added, left = ([part for part in words[side] if part not in words[1 - side]] for side in (0, 1))
+    found = [f"+“{part:.60}”" for part in added if not now.says(name, part, added)]
+    return found + [f"−“{part:.60}”" for part in left if not then.says(name, part, left)]
 
 
 def _shown(was: Leaves, is_now: Leaves) -> str:
