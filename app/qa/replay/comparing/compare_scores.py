@@ -142,8 +142,9 @@ def slower(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> tuple[S
 
 def _slower(stage: str, pairs: Mapping[str, TurnPairs]) -> list[Slower]:
     own, others = pairs[stage], [turns for name, turns in pairs.items() if name != stage]
-    gains = [list(_gains(own, {}).values()), *(list(_gains(own, other).values()) for other in others)]
-    pace = max((exp(median(_gains(other, {}).values())) for other in others), default=1.0)
+    paces = sorted(((median(_gains(other, {}).values()), n) for n, other in enumerate(others)), reverse=True)
+    gains = [list(_gains(own, {}).values()), *(list(_gains(own, others[n]).values()) for _, n in paces[:1])]
+    pace = exp(paces[0][0]) if paces else 1.0
     was, now = [was for was, _ in own.values()], [now for _, now in own.values()]
     excess = median(after - pace * before for before, after in own.values())
     if all(map(_beyond, gains)) and excess > _SLOWER_MS * max(pace, 1.0):
