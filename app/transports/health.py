@@ -18,7 +18,7 @@ class Health(BaseModel):
     status: str = "ok"
 
 
-class Readiness(Health):
+class ReadyGateway(Health):
     """What is ready: the version, and a hash of all rules that calls are understood by."""
 
     version: str
@@ -35,7 +35,7 @@ def router(gateway: Gateway) -> APIRouter:
         return Health()
 
     @routes.get("/readyz", responses=documented(Draining, NotReady))
-    async def readyz() -> Readiness:
+    async def readyz() -> ReadyGateway:
         """Callers are let in and known, the database takes what a transfer writes, and what is done goes on record.
 
         Rules and recogniser are loaded and warm: the process listens only once they are.
@@ -43,7 +43,7 @@ def router(gateway: Gateway) -> APIRouter:
         if gateway.admission.draining:
             raise Draining("going away")
         await gateway.readiness.check()
-        return Readiness(version=VERSION, ruleset=ruleset_hash())
+        return ReadyGateway(version=VERSION, ruleset=ruleset_hash())
 
     @routes.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:

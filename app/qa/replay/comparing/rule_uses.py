@@ -56,7 +56,7 @@ def whole_of(name: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _ShownTurn:
     language: str
     heard: str
     spoken: str
@@ -137,7 +137,7 @@ class Uses:
             self._users[name] = frozenset(yeses or found)
         return self._users[name]
 
-    def _without(self, turn: _Turn, text: str, part: str, file: str) -> str:
+    def _without(self, turn: _ShownTurn, text: str, part: str, file: str) -> str:
         """The text without the longer words of a file that hold these."""
         if (part, file) not in self._longer:
             words = {
@@ -154,7 +154,7 @@ class Uses:
                 text = text.replace(longer.replace(" ", "") if turn.language == "ja" else longer, "\0")
         return text
 
-    def _of(self, name: str) -> Iterator[_Turn]:
+    def _of(self, name: str) -> Iterator[_ShownTurn]:
         """The turns in an entry's language; all where it has none."""
         parts = name.partition(":")[0].split(".")
         languages = _languages().intersection(parts[1:2])
@@ -166,13 +166,13 @@ def _languages() -> frozenset[str]:
     return frozenset(map(language, locales()))
 
 
-def _turn(record: TurnRecord) -> _Turn:
+def _turn(record: TurnRecord) -> _ShownTurn:
     join = "" if spaceless(record.locale) else " "
     heard = plain(record.heard).replace(" ", join)
     names = plain(" ".join(c.name for c in record.payee.candidates) if record.payee else "")
     rules = frozenset(map(unversioned, rules_of(record)))
     replies = frozenset({record.reply or "", *record.doubts}) - {""}
-    return _Turn(
+    return _ShownTurn(
         record.locale[:2], heard, plain(record.spoken).replace(" ", join), names, rules, replies, bool(record.models)
     )
 
@@ -181,7 +181,7 @@ def _words(place: str) -> Iterator[str]:
     yield from (part for piece in (place, *place.split(".")) if (part := plain(piece)))
 
 
-def _holds(turn: _Turn, text: str, part: str) -> bool:
+def _holds(turn: _ShownTurn, text: str, part: str) -> bool:
     if turn.language == "ja":
         return part.replace(" ", "") in text
     return f" {part} " in f" {text} "
