@@ -215,12 +215,18 @@ async def line(
             await asyncio.gather(*sending, return_exceptions=True)
 
 
-def reach(base: str) -> None:
-    """Raises BadInput, DependencyFailed where no gateway at that address is ready for callers."""
+def reach(base: str) -> dict[str, str]:
+    """What a gateway says of itself: its version and ruleset, as far as it does.
+
+    Raises BadInput, DependencyFailed where none at that address is ready for callers.
+    """
     if not base.startswith(("http://", "https://")):
         raise BadInput("a gateway's address begins with http:// or https://")
     try:
-        httpx.get(f"{base.rstrip('/')}/readyz").raise_for_status()
+        told = httpx.get(f"{base.rstrip('/')}/readyz").raise_for_status().json()
+        return {name: told[name] for name in ("version", "ruleset") if isinstance(told.get(name), str)}
+    except (ValueError, AttributeError):
+        return {}  # whatever it is, it is ready
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise DependencyFailed(f"no gateway is ready at that address ({type(error).__name__})") from error
 

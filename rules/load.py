@@ -97,6 +97,15 @@ def load(path: str, model: type[M]) -> M:
     return loaded
 
 
+def as_written(path: str) -> dict[str, Any]:
+    """All that a YAML or JSON rules file says, held to no model. Raises RulesInvalid."""
+    text = read(path)
+    body = orjson.loads(text) if path.endswith(".json") else yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
+    if not isinstance(body, dict):
+        raise RulesInvalid(f"{path}: no names in it")
+    return body
+
+
 def load_own(path: Path, model: type[M]) -> M:
     """Read and validate a file of the bank's own, outside the rules folder. Raises RulesInvalid."""
     if path.stat().st_size > MAX_BYTES:
@@ -128,6 +137,12 @@ def locales() -> tuple[Locale, ...]:
 def ruleset_hash() -> str:
     """SHA-256 over every rules file's path and bytes (hex): the version of all rules together."""
     digest = hashlib.sha256()
-    for path in sorted(p for p in ROOT.rglob("*") if p.suffix in {".yaml", ".json", ".tsv", ".md", ".txt", ".xz"}):
-        digest.update(str(path.relative_to(ROOT)).encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    for path in rule_files():
+        digest.update(path.encode() + b"\0" + hashlib.sha256((ROOT / path).read_bytes()).digest())
     return digest.hexdigest()
+
+
+def rule_files() -> list[str]:
+    """Every rules file, relative to the rules folder, sorted."""
+    found = sorted(p for p in ROOT.rglob("*") if p.suffix in {".yaml", ".json", ".tsv", ".md", ".txt", ".xz"})
+    return [str(path.relative_to(ROOT)) for path in found]

@@ -2,7 +2,9 @@
 
 import importlib
 import pkgutil
-from typing import Annotated, Any
+import sys
+import traceback
+from typing import Annotated, Any, Final
 
 import typer
 from typer.core import TyperGroup
@@ -10,6 +12,9 @@ from typer.core import TyperGroup
 from app.cli import _bench
 from app.version import VERSION
 from schemas.errors import BadInput, StoreUnavailable, TellerlineError
+
+FAULT_OF_OURS: Final = 3
+"""Exit status where the program itself is wrong."""
 
 
 class _Told(TyperGroup):
@@ -79,5 +84,9 @@ def _options(
 
 
 def run() -> None:
-    """The console script."""
-    main()
+    """The console script. A fault of ours is told in full, and ends in 3: 1 is a finding, 2 what can't be done."""
+    try:
+        main()
+    except Exception:  # noqa: BLE001 - whatever it is
+        traceback.print_exc()
+        sys.exit(FAULT_OF_OURS)

@@ -7,6 +7,8 @@ from pydantic import BaseModel
 
 from app.bootstrap import Gateway
 from app.errors import documented
+from app.version import VERSION
+from rules.load import ruleset_hash
 from schemas.errors import Draining, NotReady
 
 
@@ -14,6 +16,13 @@ class Health(BaseModel):
     """`ok`, always: a process that can't say so says nothing."""
 
     status: str = "ok"
+
+
+class ReadyGateway(Health):
+    """What is ready: the version, and a hash of all rules that calls are understood by."""
+
+    version: str
+    ruleset: str
 
 
 def router(gateway: Gateway) -> APIRouter:
@@ -26,7 +35,7 @@ def router(gateway: Gateway) -> APIRouter:
         return Health()
 
     @routes.get("/readyz", responses=documented(Draining, NotReady))
-    async def readyz() -> Health:
+    async def readyz() -> ReadyGateway:
         """Callers are let in and known, the database takes what a transfer writes, and what is done goes on record.
 
         Rules and recogniser are loaded and warm: the process listens only once they are.
@@ -34,7 +43,7 @@ def router(gateway: Gateway) -> APIRouter:
         if gateway.admission.draining:
             raise Draining("going away")
         await gateway.readiness.check()
-        return Health()
+        return ReadyGateway(version=VERSION, ruleset=ruleset_hash())
 
     @routes.get("/metrics", response_class=PlainTextResponse)
     async def metrics() -> Response:

@@ -101,9 +101,16 @@ def _bounds() -> Iterator[dict[str, Any]]:
     for customer, calls in callers.items():
         for number, (name, turns) in enumerate(calls.items(), 1):
             said = [(str(words), wanted) for turn in turns for words, wanted in turn.items()]
-            played = [{"text": words, "expect": happens[wanted]} for words, wanted in said]
+            played = [
+                {"text": words, "expect": happens[wanted] if isinstance(wanted, str) else _booked(*wanted)}
+                for words, wanted in said
+            ]
             locale = _LOCALES[customer]
             yield _case(f"{locale}/bound {number:02}", locale, customer, f"bound: {name}", played)
+
+
+def _booked(minor: int, currency: str, whom: str, name: str) -> dict[str, Any]:
+    return {"money": [{"amount_minor": minor, "currency": currency, whom: name}]}
 
 
 def _main() -> None:

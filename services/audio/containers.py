@@ -18,6 +18,18 @@ _MAX_FORMAT: Final = 64
 _UNKNOWN: Final = frozenset({0, 0xFFFFFFFF})
 """What a recorder that could not go back writes as a RIFF length."""
 
+_HEADS: Final = (
+    *(b"RIFF", b"RF64", b"OggS", b"fLaC", b"ID3", b".snd", b"FORM", b"caff", b"#!AMR", b"NIST_1A"),
+    b"\x1aE\xdf\xa3",
+)
+"""How files begin that say themselves what they are."""
+HEAD_BYTES: Final = max(map(len, _HEADS))
+
+
+def has_header(data: bytes) -> bool:
+    """Whether these are the first bytes of a file that says itself how its sound is written."""
+    return data.startswith(_HEADS)
+
 
 def bare(data: bytes) -> tuple[str, bytes]:
     """The demuxer for a file and the file without what surrounds its sound. Raises MalformedAudio, UnsupportedAudio."""

@@ -12,7 +12,7 @@ from av.audio.resampler import AudioResampler
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
 from schemas.errors import MalformedAudio, TooLarge, UnsupportedAudio
 from services.audio import codec
-from services.audio.containers import bare, links
+from services.audio.containers import bare, has_header, links
 
 MAX_SECONDS: Final = 60.0
 """A longer utterance is refused while it is being decoded, so that a small file can't fill the memory."""
@@ -43,7 +43,10 @@ def read_file(data: bytes) -> Samples:
         parts.append(_link(kind, link))
         if sum(part.size for part in parts) > MAX_SECONDS * SAMPLE_RATE:
             raise _too_long()
-    return _finite(np.concatenate(parts))
+    samples = np.concatenate(parts)
+    if not samples.size:
+        raise MalformedAudio("the file holds no samples")
+    return _finite(samples)
 
 
 def read_raw(data: bytes, form: AudioFormat) -> Samples:
@@ -53,9 +56,13 @@ def read_raw(data: bytes, form: AudioFormat) -> Samples:
     """
     if form.channels != 1:
         raise UnsupportedAudio("headerless audio has one channel")
+    if has_header(data):
+        raise UnsupportedAudio("this is a file with a header, and no headerless audio")
     if len(data) > MAX_SECONDS * form.rate * (2 if form.encoding is Encoding.PCM16 else 1):
         raise TooLarge(f"an utterance is at most {MAX_SECONDS:.0f} s long")
     samples = codec.decode(data, form)
+    if not samples.size:
+        raise MalformedAudio("there are no samples")
     if form.rate == SAMPLE_RATE:
         return samples
     resampled: Samples = soxr.resample(samples, form.rate, SAMPLE_RATE)

@@ -10,6 +10,8 @@ import pytest
 
 from app.auth.principal import Scope
 from app.transports.http import RAW_TYPES
+from app.version import VERSION
+from rules.load import ruleset_hash
 from services.audio.codec import encode_pcm16
 from tests.fakes.recognizer import FakeRecognizer
 from tests.harness.app import RunningApp, running_app
@@ -38,7 +40,8 @@ def wav(samples: bytes = b"", rate: int = 16_000) -> bytes:
 
 async def test_health_readiness_and_metrics(bank: RunningApp) -> None:
     assert (await bank.client.get("/healthz")).json() == {"status": "ok"}
-    assert (await bank.client.get("/readyz")).status_code == 200
+    ready = await bank.client.get("/readyz")
+    assert (ready.status_code, ready.json()) == (200, {"status": "ok", "version": VERSION, "ruleset": ruleset_hash()})
     metrics = await bank.client.get("/metrics")
     assert "tellerline_calls 0.0" in metrics.text
     bank.gateway.admission.drain()

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 HISTORY = Path("out/history")
 WIDE = 160
 """Columns of a table that goes into a file or a job's log, where nobody can widen it."""
+Accepted: TypeAlias = Annotated[
+    list[str],
+    typer.Option("--accept", help="changed rules that no turn need use, by pattern: `speech.en:*`; several times"),
+]
 Baselines: TypeAlias = Annotated[Path, typer.Option(help="where baselines are kept")]
 
 
@@ -39,11 +43,12 @@ def diff(
     before: Annotated[Path, typer.Argument(help="folder of the earlier run, or a baseline's name")],
     after: Annotated[Path, typer.Argument(help="folder of the later run")],
     fail_on: Annotated[
-        str, typer.Option(help="money, regression, missing, labels, slower, changed; commas between")
+        str, typer.Option(help="money, regression, missing, labels, slower, unreached, changed; commas between")
     ] = "",
     policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "",
     junit: Annotated[Path | None, typer.Option(help="write JUnit XML here")] = None,
     markdown: Annotated[Path | None, typer.Option(help="write a summary for a pull request here")] = None,
+    accept: Accepted = [],  # noqa: B006 - typer copies it
     history: Baselines = HISTORY,
 ) -> None:
     """Compare two runs: values, rules, scores, and whether a change is noise. Exits with 1 where a policy is broken."""
@@ -55,9 +60,10 @@ def diff(
     from app.qa.replay.report.markdown import markdown as as_markdown
     from app.qa.replay.report.summary import print_diff
 
-    wanted = named(fail_on) + (policies.policy(policy).fail_on if policy else ())
+    bounds = policies.policy(policy) if policy else None
+    wanted = named(fail_on) + (bounds.fail_on if bounds else ())
     compared = _compared(before, after, history)
-    findings = compared.findings(wanted)
+    findings = compared.findings(wanted, accept, bounds.unreached if bounds else 0)
     print_diff(compared, findings, Console())
     if junit is not None:
         junit.write_text(as_junit(compared, findings), encoding="utf-8")
@@ -73,6 +79,7 @@ def beside(
     page: Annotated[Path, typer.Option(help="the HTML file to write")] = Path("out/beside.html"),
     manifest: Annotated[Path | None, typer.Option(help="the later run's manifest: brings the sound")] = None,
     policy: Annotated[str, typer.Option(help="a policy of rules/qa/policies.yaml")] = "ci",
+    accept: Accepted = [],  # noqa: B006 - typer copies it
     history: Baselines = HISTORY,
 ) -> None:
     """Write two runs side by side as a page: sound, values and rules of every turn that differs, what moved."""
@@ -81,7 +88,8 @@ def beside(
     from app.qa.replay.report.beside import beside_page
 
     compared = _compared(before, after, history)
-    findings = compared.findings(policies.policy(policy).fail_on)
+    bounds = policies.policy(policy)
+    findings = compared.findings(bounds.fail_on, accept, bounds.unreached)
     base = None if manifest is None else base_of(manifest)
     page.write_text(beside_page(compared, findings, base, page), encoding="utf-8")
     typer.echo(f"{page}: {', '.join(f'{count} {name}' for name, count in compared.counts.items())}")
@@ -106,6 +114,7 @@ def history_(
     against: Annotated[str, typer.Option(help="the baseline it is held to")] = "",
     policy: Annotated[str, typer.Option(help="what it fails on: a policy of rules/qa/policies.yaml")] = "ci",
     page: Annotated[Path | None, typer.Option(help="write a page with every figure over all runs here")] = None,
+    accept: Accepted = [],  # noqa: B006 - typer copies it
     history: Annotated[Path, typer.Option(help="where runs are noted and baselines kept")] = HISTORY,
 ) -> None:
     """Note a run, tell all that are noted, and exit with 1 and a line where this one is worse than its baseline."""
@@ -117,7 +126,7 @@ def history_(
     from app.qa.replay.report.summary import print_history
 
     kept = RunHistory(history)
-    noted = None if out is None else kept.note(out, against, policies.policy(policy))[0]
+    noted = None if out is None else kept.note(out, against, policies.policy(policy), accept)[0]
     runs = kept.runs()
     print_history(runs, kept.baselines(), Console(width=None if sys.stdout.isatty() else WIDE))
     if page is not None:

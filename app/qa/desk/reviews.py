@@ -9,7 +9,7 @@ import orjson
 from pydantic import JsonValue, ValidationError
 
 from app.meant import meant
-from app.qa.replay.labelling.vocabulary import ANYONE, expectation_faults
+from app.qa.replay.labelling.vocabulary import ANYONE, Owned, expectation_faults
 from app.qa.replay.manifests.manifest import EXPECTED, Expectation, Strict, Words
 from schemas.errors import MalformedMessage, WrongState
 
@@ -136,7 +136,7 @@ def read_labels(given: Mapping[str, JsonValue], payees: frozenset[str] | None = 
     except ValidationError as error:
         places = sorted({".".join(str(part) for part in item["loc"][:1]) for item in error.errors()})
         raise MalformedMessage(f"labels can't be read: {', '.join(places)}") from error
-    if faults := tuple(expectation_faults(labels, ANYONE, payees)):
+    if faults := tuple(expectation_faults(labels, ANYONE, None if payees is None else Owned.of_payees(payees))):
         raise MalformedMessage("; ".join(faults[:8]))
     return labels
 

@@ -62,7 +62,7 @@ def execute(request: Request, console: Console | None = None) -> tuple[str, ...]
 
 
 def _played(request: Request, manifest: Manifest, sound: Path, shown: Console) -> tuple[str, ...]:
-    unknown = label_faults(manifest)
+    unknown = label_faults(manifest, elsewhere=bool(request.realtime))
     if unknown:
         raise MalformedMessage("; ".join(unknown))
     bounds = policy.policy_for(request.policy, manifest) if request.policy else None
@@ -113,8 +113,7 @@ def read(request: Request) -> Iterator[tuple[Manifest, Path]]:
 
 def _spec(request: Request, manifest: Manifest) -> PlayerSpec:
     if request.realtime:
-        reach(request.realtime)  # that there is no gateway is no fault of any turn
-        return LiveSpec(request.realtime, request.token)
+        return LiveSpec(request.realtime, request.token, **reach(request.realtime))
     settings = read_settings()
     if request.on_ray:
         settings = settings.for_other_machines()

@@ -21,6 +21,8 @@ _LIBRARIES: Final = ("ctranslate2", "numpy", "av", "soxr", "rapidfuzz", "jiwer")
 _APART: Final = frozenset({"__pycache__", "model"})
 """Folders that are no source: what Python makes of it, and weights, which `weights` tells."""
 _GIT_S: Final = 10.0
+UNKNOWN: Final = "unknown: the gateway's"
+"""Stands for what a caller can't know of the gateway that played a run."""
 HASH: Final = 16
 """Hexadecimal digits kept of a hash that people read."""
 _SETTINGS: Final = ("asr_model", "asr_device", "extraction_model", "extraction_deadline_s", "qna_model", "bank")

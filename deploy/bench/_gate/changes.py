@@ -38,7 +38,10 @@ class Edit(BaseModel):
 
 
 class SeededChange(BaseModel):
-    """One fault, or one harmless change. `told` are words of which the gate's summary must have one, in any case."""
+    """One fault, or one harmless change. `told` are words of which the gate's summary must have one, in any case.
+
+    `accepted` are changed rules that no call of the corpus uses, and of which whoever makes the change says so.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -49,6 +52,7 @@ class SeededChange(BaseModel):
     corpus: str = ""
     options: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
+    accepted: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _known(self) -> "SeededChange":

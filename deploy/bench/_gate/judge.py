@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,17 +62,17 @@ class Gate:
         except (ValueError, OSError) as error:
             return Verdict(change, red=False, summary="", refused=str(error))
         played, said = self._play(where, change, copy / "out")
-        compared = self._compared(self._out(change.played), copy / "out")
+        compared = self._compared(self._out(change.played), copy / "out", change.accepted)
         return Verdict(change, played != 0 or bool(compared), "\n".join([_lines(said), *compared]))
 
     @staticmethod
-    def _compared(before: Path, after: Path) -> list[str]:
+    def _compared(before: Path, after: Path, accepted: Sequence[str]) -> list[str]:
         """Why the comparison fails, as `tellerline replay diff` tells it; nothing where it does not."""
         try:
             found = compare(read_run(before), read_run(after))
         except NotFound:
             return []  # it was refused or broke off, and said why
-        findings = found.findings(policy(POLICY).fail_on)
+        findings = found.findings(policy(POLICY).fail_on, accepted)
         return [*(f"{each.policy}: {each.says}" for each in findings), *([blamed(found)] if findings else [])]
 
     def _out(self, played: Played) -> Path:

@@ -122,3 +122,22 @@ def test_a_wav_of_a_codec_that_nobody_knows_is_refused_for_what_it_is(tag: int, 
     )
     with pytest.raises(UnsupportedAudio, match="codec"):
         read_file(struct.pack("<4sI", b"RIFF", len(body)) + body)
+
+
+@pytest.mark.parametrize("head", [b"RIFF", b"OggS", b"fLaC", b"ID3\x04", b".snd"])
+def test_a_file_with_a_header_is_no_headerless_audio(head: bytes) -> None:
+    for encoding in (Encoding.MULAW, Encoding.ALAW, Encoding.PCM16):
+        with pytest.raises(UnsupportedAudio, match="with a header"):
+            read_raw(head + bytes(4_000), AudioFormat(encoding, 8_000))
+
+
+def test_what_holds_no_samples_is_no_utterance() -> None:
+    with pytest.raises(MalformedAudio, match="no samples"):
+        read_raw(b"", AudioFormat(Encoding.MULAW, 8_000))
+    body = io.BytesIO()
+    with wave.open(body, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(16_000)
+    with pytest.raises(MalformedAudio):
+        read_file(body.getvalue())

@@ -100,6 +100,19 @@ def test_a_recorder_that_could_not_tell_the_length_is_heard(tmp_path: Path) -> N
     assert pitch(read_audio(tmp_path / "a.wav")) == pytest.approx(440, abs=4)
 
 
+@pytest.mark.parametrize(("name", "codec"), [("a.wav", "pcm_s16le"), ("a.flac", "flac"), ("a.opus", "libopus")])
+def test_a_file_that_says_what_it_is_is_not_taken_for_another(tmp_path: Path, name: str, codec: str) -> None:
+    path = write(tmp_path / name, codec, 16_000 if codec != "libopus" else 48_000, [tone(440, 16_000)])
+    with pytest.raises(BadInput, match="it has a header"):
+        read_audio(path, encoding="g711_ulaw", rate=8_000)
+    with pytest.raises(BadInput, match="`rate` is 8000, and its header says"):
+        read_audio(path, rate=8_000)
+    named = tmp_path / "b.ulaw"
+    named.write_bytes(path.read_bytes())
+    with pytest.raises(BadInput, match="it has a header"):
+        read_audio(named)
+
+
 @pytest.mark.parametrize(
     ("start", "end", "complaint"), [(0.1, 0.9, r"`end` is 0.90 s.*has 0.50"), (2.0, 3.0, "behind 2.0 s")]
 )

@@ -9,17 +9,23 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import httpx
 import pytest
 from pydantic import SecretStr
 
+from app.cli import run as console
+from app.client import reach
 from app.qa.replay import provenance
+from app.qa.replay.comparing.diff import FailOn, compare
 from app.qa.replay.manifests.manifest import Manifest
 from app.qa.replay.manifests.readers import load
 from app.qa.replay.playing.house import PipelineSpec
 from app.qa.replay.playing.live import LiveSpec
 from app.qa.replay.playing.run import replay
 from app.qa.replay.records.journal import DECISIONS, HEAD, Journal, RunHead, read_run
+from app.qa.replay.report.summary import made_by
 from app.settings import Settings
+from rules.load import ruleset_hash
 from schemas.errors import MalformedMessage, RecognizerUnavailable, WrongState
 from tests.replay.fakes import FakePlayer, FakeSpec
 
@@ -110,6 +116,64 @@ def test_a_run_that_was_resumed_says_what_was_played_before(tmp_path: Path, mani
 def test_no_two_runs_over_a_gateway_are_one(manifest: Manifest) -> None:
     first, second = LiveSpec("http://g"), LiveSpec("http://g")
     assert first.head(manifest, "m") != second.head(manifest, "m")
+
+
+class AtAGateway(FakeSpec):
+    """Played by rules that are `ruleset`, by code that nobody knows."""
+
+    def head(self, manifest: Manifest, corpus: str) -> RunHead:
+        return replace(super().head(manifest, corpus), code=provenance.UNKNOWN, mode="real time")
+
+
+def test_what_a_gateway_played_is_not_put_down_to_our_own_tree(tmp_path: Path, manifest: Manifest) -> None:
+    for rules in (provenance.UNKNOWN, "another's", ruleset_hash()):
+        replay(manifest, AtAGateway(tmp_path / "log", rules), tmp_path / "out", fresh=True)
+        run = read_run(tmp_path / "out")
+        ours = rules == ruleset_hash()
+        assert not any(name.startswith("app/") for name in run.sources)
+        assert (bool(run.rules), bool(run.words), "rules/act/policy.yaml" in run.sources) == (ours, ours, ours)
+        assert run.slack, "policies are those of who judges"
+    here = tmp_path / "here"
+    replay(manifest, FakeSpec(tmp_path / "log"), here)
+    replay(manifest, AtAGateway(tmp_path / "log", "another's"), tmp_path / "out", fresh=True)
+    compared = compare(read_run(here), read_run(tmp_path / "out"))
+    assert compared.changed_sources == ()
+    assert [found.policy for found in compared.findings(FailOn)] == [FailOn.UNREACHED]
+    assert "another's" in made_by(read_run(tmp_path / "out"))[0]
+
+
+def test_a_gateway_says_what_it_is_and_what_it_does_not_say_is_unknown(manifest: Manifest) -> None:
+    silent = LiveSpec("http://g").head(manifest, "m")
+    assert {silent.ruleset, silent.code, silent.recognizer, silent.tellerline} == {provenance.UNKNOWN}
+    told = LiveSpec("http://g", ruleset="f5d2", version="9").head(manifest, "m")
+    assert (told.ruleset, told.tellerline) == ("f5d2", "9")
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"status": "ok", "version": "9", "ruleset": "f5d2"}', {"version": "9", "ruleset": "f5d2"}),
+        (b'{"status": "ok", "ruleset": 5}', {}),
+        (b"ready", {}),
+        (b"[]", {}),
+    ],
+)
+def test_what_a_gateway_says_of_itself_is_taken_where_it_says_it(
+    body: bytes, told: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = httpx.Response(200, content=body, request=httpx.Request("GET", "http://g/readyz"))
+    monkeypatch.setattr(httpx, "get", lambda _url: answer)
+    assert reach("http://g") == told
+
+
+def test_a_fault_of_ours_is_no_red_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise IndexError("oops")
+
+    monkeypatch.setattr("app.qa.replay.labelling.check.examine", broken)
+    monkeypatch.setattr("sys.argv", ["tellerline", "replay", "check", str(tmp_path)])
+    with pytest.raises(SystemExit, match="3"):
+        console()
 
 
 class Deaf(FakeSpec):

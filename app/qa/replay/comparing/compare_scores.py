@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import exp, log
 from statistics import median
 from typing import Final
 
@@ -16,20 +17,28 @@ ALPHA: Final = 0.05
 """Below this probability of no change, a change is taken to be real."""
 BETWEEN: Final = "between stages"
 _COMPARED: Final = (
-    "errors", "money_false_accepts", "money_wrong_read_backs", "money_missed", "right", "goal_reached", "wer",
-    "wer_normalized", "wer_names", "wer_amounts", "wer_digits", "cer", "cer_normalized", "cer_names", "cer_amounts",
-    "cer_digits", "intent_match", "decision_match", "reply_match", "payee_choice_match", "slot_amount_recall",
-    "slot_all_recall", "slot_all_precision",
+    "errors", "money_false_accepts", "money_unjudged", "money_wrong_read_backs", "money_missed", "right",
+    "goal_reached", "wer", "wer_normalized", "wer_names", "wer_amounts", "wer_digits", "cer", "cer_normalized",
+    "cer_names", "cer_amounts", "cer_digits", "intent_match", "decision_match", "reply_match",
+    "payee_choice_match", "slot_amount_recall", "slot_all_recall", "slot_all_precision",
 )  # fmt: skip
 HEARING: Final = ("wer_normalized", "cer_normalized")
 _LEAST_TURNS: Final = 20
-_SLOWER_MS, _SLOWER_SHARE = 10.0, 1.0
-"""What waits for a disk does not slow with the processor: less than this may be the machine's load."""
+_SLOWER_MS: Final = 2.0
+"""What waits for a disk or for another thread varies by so much."""
+_HARDER_MS: Final = 0.5
+_GAIN: Final = log(1.3)
+"""So much more is no machine's mood."""
+_CERTAIN: Final = 1e-4
+_SHORT_MS, _TICK_MS = 1.0, 0.01
 _TAIL_TURNS: Final = 100
 _TAIL_MS, _TAIL_SHARE = 40.0, 2.0
 
 
 Judged = tuple[TurnRecord, Judgement]
+TurnPairs = Mapping[str, tuple[float, float]]
+"""By turn, milliseconds then and now."""
+Work = Mapping[str, Mapping[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,35 +126,82 @@ def _mcnemar(before: Sequence[Judged], after: Sequence[Judged]) -> float:
 
 
 def slower(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> tuple[Slower, ...]:
-    """The stages that slowed over the same turns, beyond what all stages together say of the machine's pace."""
+    """The stages that slowed over the same turns, beyond what every other says of the machine's pace in those turns.
+
+    A busy machine lets pass what is short and keeps what is long or waits, so each is held to whichever feels it most;
+    what is computed is held to the processor's own time too.
+    """
     old, new = _stages(before), _stages(after)
-    shared = {name: sorted(set(old[name]) & set(new.get(name, {}))) for name in old}
-    shared = {name: turns for name, turns in shared.items() if len(turns) >= _LEAST_TURNS}
-    paces = [_middle(new[name], turns) / max(_middle(old[name], turns), 1e-6) for name, turns in shared.items()]
-    pace = max(median(paces or [1.0]), 1e-3)
-    found = []
-    for name, turns in shared.items():
-        was, now = [old[name][t] for t in turns], [new[name][t] for t in turns]
-        found += _slower(name, was, now, pace)
+    pairs = {name: {t: (ms, new[name][t]) for t, ms in old[name].items() if t in new.get(name, {})} for name in old}
+    pairs = {name: turns for name, turns in pairs.items() if len(turns) >= _LEAST_TURNS}
+    found = [late for name in pairs for late in _slower(name, pairs)]
+    found += _harder(_work(before), _work(after), pairs)
     extra = {n: median(turns.values()) for n, turns in new.items() if n not in old and len(turns) >= _LEAST_TURNS}
     if any(result.timing.kept for result in before):
         return tuple(found)  # what is new was not timed before
     return (*found, *(Slower(name, 0.0, ms, "new") for name, ms in extra.items() if ms > _SLOWER_MS))
 
 
-def _slower(stage: str, was: list[float], now: list[float], pace: float) -> list[Slower]:
-    excess = median(after - pace * before for before, after in zip(was, now, strict=True))
-    if excess > max(_SLOWER_MS * max(pace, 1.0), _SLOWER_SHARE * pace * median(was)):
+def _slower(stage: str, pairs: Mapping[str, TurnPairs]) -> list[Slower]:
+    own, others = pairs[stage], [turns for name, turns in pairs.items() if name != stage]
+    paces = sorted(((median(_gains(other, {}).values()), n) for n, other in enumerate(others)), reverse=True)
+    gains = [list(_gains(own, {}).values()), *(list(_gains(own, others[n]).values()) for _, n in paces[:1])]
+    pace = exp(paces[0][0]) if paces else 1.0
+    was, now = [was for was, _ in own.values()], [now for _, now in own.values()]
+    excess = median(after - pace * before for before, after in own.values())
+    if all(map(_beyond, gains)) and excess > _SLOWER_MS * max(pace, 1.0):
         return [Slower(stage, median(was), median(now), "median")]
-    tail_was, tail_now = percentiles(was, (90,))[90], percentiles(now, (90,))[90]
-    bound = max(_TAIL_MS * max(pace, 1.0), _TAIL_SHARE * pace * tail_was)
-    if len(was) >= _TAIL_TURNS and tail_now - pace * tail_was > bound:
-        return [Slower(stage, tail_was, tail_now, "90th percentile")]
+    tail = max((_tail(1, other) / max(_tail(0, other), _TICK_MS) for other in others), default=1.0)
+    bound = max(_TAIL_MS * max(tail, 1.0), _TAIL_SHARE * tail * _tail(0, own))
+    if len(was) >= _TAIL_TURNS and _tail(1, own) - tail * _tail(0, own) > bound:
+        return [Slower(stage, _tail(0, own), _tail(1, own), "90th percentile")]
     return []
 
 
-def _middle(turns: Mapping[str, float], of: list[str]) -> float:
-    return median(turns[turn] for turn in of)
+def _gains(own: TurnPairs, other: TurnPairs) -> dict[str, float]:
+    """By turn, the logarithm of how many times as long one takes, less that of the other in the same turn."""
+    of = {turn: log(max(now, _TICK_MS) / max(was, _TICK_MS)) for turn, (was, now) in own.items()}
+    return of if not other else {turn: of[turn] - gain for turn, gain in _gains(other, {}).items() if turn in of}
+
+
+def _beyond(gains: Sequence[float]) -> bool:
+    """Whether most turns gain, and so many that it is no chance; of too few turns nothing is said."""
+    if len(gains) < _LEAST_TURNS:
+        return True
+    more = sum(gain > _GAIN / 2 for gain in gains)
+    return median(gains) > _GAIN and mcnemar(len(gains) - more, more) < _CERTAIN
+
+
+def _tail(side: int, pairs: TurnPairs) -> float:
+    return percentiles([pair[side] for pair in pairs.values()], (90,))[90]
+
+
+def _harder(old: Work, new: Work, pairs: Mapping[str, TurnPairs]) -> list[Slower]:
+    """What takes the processor longer, held to how fast it computes what is too short to be kept waiting."""
+    short = [
+        median(_gains(turns, {}).values())
+        for turns in pairs.values()
+        if median(was for was, _ in turns.values()) < _SHORT_MS
+    ]
+    speed, found = median(short or [0.0]), []
+    for name, of in old.items():
+        own = {turn: (ms, new[name][turn]) for turn, ms in of.items() if turn in new.get(name, {})}
+        gains = [gain - speed for gain in _gains(own, {}).values()]
+        if len(own) >= _LEAST_TURNS and _beyond(gains):
+            was, now = (median(pair[side] for pair in own.values()) for side in (0, 1))
+            if now - exp(speed) * was > _HARDER_MS:
+                found.append(Slower(name, was, now, "of the processor's time"))
+    return found
+
+
+def _work(results: Sequence[TurnResult]) -> dict[str, dict[str, float]]:
+    """Milliseconds of the processor's own time, by what was computed and turn."""
+    found: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for result in results:
+        if result.record.error is None:
+            for name, ms in result.timing.work.items():
+                found[name][result.record.id] = ms
+    return dict(found)
 
 
 def _stages(results: Sequence[TurnResult]) -> dict[str, dict[str, float]]:

@@ -1,7 +1,7 @@
 """Two runs compared: every turn, every score, and what of it fails which policy."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -11,6 +11,9 @@ from app.qa.replay.comparing.other_copies import few, nearly, other_copies
 from app.qa.replay.comparing.readings import loosened, misread, missaid
 from app.qa.replay.comparing.reasons import late, misheard, untimed, why
 from app.qa.replay.comparing.turn_diff import Change, TurnDiff, turn_diff
+from app.qa.replay.comparing.unreached import UnreachedChange, unreached, untold
+from app.qa.replay.comparing.unreached import told as unreached_rules
+from app.qa.replay.provenance import UNKNOWN
 from app.qa.replay.records.journal import Run
 from schemas.errors import MalformedMessage, WrongState
 
@@ -22,7 +25,8 @@ class FailOn(StrEnum):
     wrong read-back; amounts, days and names said, or money and cards changed at the bank, that nobody judges and that
     differ. REGRESSION: any value that was right and is not, a turn that fails, words misheard more often than by
     chance. CHANGED: any difference at all. MISSING: a turn that is gone. LABELS: a turn that is right or wrong by what
-    its label says now, and was otherwise by what it said. SLOWER: a stage.
+    its label says now, and was otherwise by what it said. SLOWER: a stage. UNREACHED: a rule that changed, of which no
+    turn uses what changed.
     """
 
     MONEY = "money"
@@ -31,6 +35,7 @@ class FailOn(StrEnum):
     MISSING = "missing"
     LABELS = "labels"
     SLOWER = "slower"
+    UNREACHED = "unreached"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class RunDiff:
     causes: dict[str, dict[str, int]] = field(default_factory=dict)
     scores: tuple[Moved, ...] = ()
     slower: tuple[Slower, ...] = ()
+    unreached: tuple[UnreachedChange, ...] = ()
 
     def violations(self, policies: Iterable[FailOn]) -> tuple[TurnDiff, ...]:
         """The turns that break one of the policies."""
@@ -75,8 +81,13 @@ class RunDiff:
         )
         return near if len(near) <= few(len(self.turns)) else frozenset()
 
-    def findings(self, policies: Iterable[FailOn]) -> tuple[PolicyBreach, ...]:
-        """Everything that breaks one of the policies, the reason in words."""
+    def findings(
+        self, policies: Iterable[FailOn], accepted: Sequence[str] = (), spare: int = 0
+    ) -> tuple[PolicyBreach, ...]:
+        """Everything that breaks one of the policies, the reason in words.
+
+        `accepted` are patterns of changed rules that no turn need use, `spare` is how many more there may be.
+        """
         found = []
         for policy in dict.fromkeys(policies):
             turns = self.violations((policy,))
@@ -87,17 +98,29 @@ class RunDiff:
             if policy is FailOn.SLOWER:
                 found += [PolicyBreach(policy, late(stage)) for stage in self.slower]
                 found += [PolicyBreach(policy, untimed(kept))] if (kept := self.before.kept + self.after.kept) else []
-            if policy is FailOn.MONEY:
+            if policy is FailOn.MONEY and not self._foreign:
                 told = (held(self.before.words, self.after.words) for held in (misread, missaid))
                 found += [PolicyBreach(policy, words) for words in told if words]
+            if policy is FailOn.UNREACHED:
+                left = [change for change in self.unreached if not change.accepted(accepted)]
+                said = (unreached_rules(left) if len(left) > spare else "", untold(self.before, self.after))
+                found += [PolicyBreach(policy, words) for words in said if words]
             if policy is FailOn.LABELS and (wider := loosened(self.before.slack, self.after.slack)):
                 found.append(PolicyBreach(policy, wider))
         return tuple(found)
 
     @property
+    def _foreign(self) -> bool:
+        """Whether a gateway played one of them by rules that are not known."""
+        return any(run.head.code == UNKNOWN and not run.words for run in (self.before, self.after))
+
+    @property
     def changed_sources(self) -> tuple[str, ...]:
         """Files of code, rules, weights and sound that are not what they were, each with what became of it."""
         old, new = self.before.sources, self.after.sources
+        if UNKNOWN in {self.before.head.code, self.after.head.code}:
+            # What is not on record of one of them is no change.
+            old, new = ({name: of[name] for name in of if name in old and name in new} for of in (old, new))
         return tuple(
             f"{name} {_fate(old, new, name)}" for name in sorted({*old, *new}) if old.get(name) != new.get(name)
         )
@@ -149,6 +172,7 @@ def compare(before: Run, after: Run) -> RunDiff:
         {k: dict(v) for k, v in causes.items()},
         moved(held, [new[key] for key in shared]),
         slower(before.results, after.results),
+        unreached(before, after),
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from app.qa.replay.comparing.diff import RunDiff, compare
 from app.qa.replay.comparing.policy import Policy
 from app.qa.replay.judging.score import Scores, score
 from app.qa.replay.provenance import file_hash
-from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, SOURCES, TIMINGS, Run, read_run
+from app.qa.replay.records.journal import DECISIONS, HEAD, HELD, RULES, SOURCES, TIMINGS, Run, read_run
 from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound
 from services.disk import locked, write_whole
@@ -21,7 +21,7 @@ from services.disk import locked, write_whole
 RUNS: Final = "runs.jsonl"
 BASELINES: Final = "baselines"
 MAX_RUNS: Final = 10_000
-_KEPT: Final = (HEAD, DECISIONS, TIMINGS, SOURCES, HELD)
+_KEPT: Final = (HEAD, DECISIONS, TIMINGS, SOURCES, HELD, RULES)
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 P95: Final = "total_p95_ms"
 
@@ -84,14 +84,19 @@ class RunHistory:
             said = next(faults(error, own_file=True)) if isinstance(error, ValidationError) else error
             raise MalformedMessage(f"{path}: {said}") from error
 
-    def note(self, out: Path, against: str, policy: Policy) -> tuple[NotedRun, RunDiff | None]:
+    def note(
+        self, out: Path, against: str, policy: Policy, accepted: Sequence[str] = ()
+    ) -> tuple[NotedRun, RunDiff | None]:
         """Put a run on record, held to the baseline `against` where one is named; noting it again changes nothing.
 
+        `accepted` are patterns of changed rules that no turn need use.
         Raises NotFound, MalformedMessage, and WrongState where the two have no turn in common.
         """
         run = read_run(out)
         compared = compare(read_run(self.folder_of(against)), run) if against else None
-        noted = noted_run(run, file_hash(out / DECISIONS), score(run.results), against, alerts(compared, policy))
+        noted = noted_run(
+            run, file_hash(out / DECISIONS), score(run.results), against, alerts(compared, policy, accepted)
+        )
         self._folder.mkdir(parents=True, exist_ok=True)
         with locked(self._folder / ".lock"):  # two that note at once must not lose each other's line
             known = self.runs()
@@ -110,11 +115,13 @@ class RunHistory:
         return self._folder / BASELINES / name
 
 
-def alerts(compared: RunDiff | None, policy: Policy) -> tuple[str, ...]:
+def alerts(compared: RunDiff | None, policy: Policy, accepted: Sequence[str] = ()) -> tuple[str, ...]:
     """Why a run is worse than what it is held to, in words: what the policy fails on, and scores that really fell."""
     if compared is None:
         return ()
-    found = [f"{finding.policy}: {finding.says}" for finding in compared.findings(policy.fail_on)]
+    found = [
+        f"{finding.policy}: {finding.says}" for finding in compared.findings(policy.fail_on, accepted, policy.unreached)
+    ]
     fallen = (moved for moved in compared.scores if moved.worse)
     found += [f"{m.name} {m.before.value or 0:.4f} → {m.after.value or 0:.4f}: {m.says}" for m in fallen]
     return tuple(found)

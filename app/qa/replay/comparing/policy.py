@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from app.qa.replay.comparing.diff import FailOn
 from app.qa.replay.judging.score import Scores
@@ -14,6 +14,8 @@ from rules.load import RuleFile, load
 from schemas.errors import BadInput, NotFound
 
 AT_MOST: Final = ("errors", "money_false_accepts", "money_wrong_read_backs", "wer_normalized", "cer_normalized")
+DEFAULTS: Final = {"money_unjudged": 0.0}
+"""Bounds that a policy keeps which does not name them."""
 AT_LEAST: Final = ("right",)
 LATENCY: Final = ("total_p95", "understanding_p95")
 """One of them at least; the second where what was heard is kept."""
@@ -35,7 +37,10 @@ Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class Policy(BaseModel):
-    """Bounds on ratios, by name, and on `latency_ms`, by STAGE_pPERCENT; `fail_on` is for comparisons."""
+    """Bounds on ratios, by name, and on `latency_ms`, by STAGE_pPERCENT; `fail_on` is for comparisons.
+
+    `unreached` is how many changed rules there may be that no turn uses.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -44,6 +49,12 @@ class Policy(BaseModel):
     at_least: dict[str, Share]
     latency_ms: dict[str, Milliseconds]
     fail_on: tuple[FailOn, ...]
+    unreached: int = Field(default=0, ge=0)
+
+    @field_validator("at_most")
+    @classmethod
+    def _bounded(cls, given: dict[str, float]) -> dict[str, float]:
+        return DEFAULTS | given
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -61,6 +72,7 @@ class Policy(BaseModel):
         """How much it allows, by name: what is more is looser, and so is what is gone."""
         found = {f"{name} at most": bound for name, bound in (self.at_most | self.latency_ms).items()}
         found |= {f"{name} at least": -bound for name, bound in self.at_least.items()}
+        found["unreached at most"] = self.unreached
         return found | {"judged at least": -self.judged} | {f"fails on {name}": 0 for name in self.fail_on}
 
     def lacks(self, manifest: Manifest) -> tuple[str, ...]:
@@ -161,7 +173,7 @@ def _recorded(manifest: Manifest, unit: str) -> list[CaseTurn]:
         for case in manifest.cases
         if spaceless(case.locale) == (unit == "cer")
         for turn in case.turns
-        if turn.audio is not None and not (turn.expect and turn.expect.transcript == "")
+        if turn.audio is not None and not ((expect := by_people(turn.expect)) and expect.transcript == "")
     ]
 
 

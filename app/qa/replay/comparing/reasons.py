@@ -15,6 +15,8 @@ def why(turns: tuple[TurnDiff, ...]) -> str:
     stages = ", ".join(f"{cause} {n}" for cause, n in Counter(turn.cause for turn in turns).most_common(_SHOWN))
     named = ", ".join(turn.id for turn in turns[:_SHOWN])
     parts = [f"{len(turns)} turns ({named}{' …' if len(turns) > _SHOWN else ''})"]
+    if unjudged := sum(turn.unjudged for turn in turns):
+        parts.append(f"{unjudged} move money of which no person says whether it should (money_unjudged)")
     wrong = [c for turn in turns for c in turn.fields if c.lost or c.money or c.name == ERROR]
     for name, count in Counter(c.name for c in wrong).most_common(_SHOWN):
         sample = next(c for c in wrong if c.name == name)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from app.qa.replay.judging.judge import judge
+from app.qa.replay.judging.judge import judge, unjudged_money
 from app.qa.replay.judging.verdicts import SAID, FieldChange, changes, looser, rules_of
 from app.qa.replay.manifests.manifest import by_people
 from app.qa.replay.records.record import TurnRecord
@@ -57,7 +57,13 @@ class TurnDiff:
     @property
     def money_worse(self) -> bool:
         """Whether money may go wrong that did not."""
-        return any(change.money for change in self.fields)
+        return self.unjudged or any(change.money for change in self.fields)
+
+    @property
+    def unjudged(self) -> bool:
+        """Whether it moves money of which no person says whether it should, and did not before."""
+        now = self.after is not None and unjudged_money(self.after)
+        return now and not (self.before is not None and unjudged_money(self.before))
 
 
 _BY_CAUSE: Final[tuple[tuple[Cause, Callable[[TurnRecord], object]], ...]] = (

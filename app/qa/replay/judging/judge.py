@@ -10,11 +10,13 @@ from pydantic import JsonValue
 from app.qa.replay.judging.words import Errors, NormalizedErrors, character_errors, hearing, word_errors
 from app.qa.replay.manifests.manifest import Expectation, ExpectedSpan, MoneyMove, OneOf, by_machine, by_people
 from app.qa.replay.records.record import SpanRecord, TurnRecord
+from schemas.decision import DecisionKind
 from schemas.intent import Intent
 from schemas.money import EXPONENTS
 
 RECALL_AT: Final = (1, 3, 5)
 _TRANSFER: Final = Intent.TRANSFER_MONEY.value
+_EXECUTE: Final = DecisionKind.EXECUTE.value
 LOCKED: Final = " locked"
 """What the effect on a card ends with."""
 _FIGURES: Final = re.compile(r"\d+(?:\.\d+)?")
@@ -122,14 +124,31 @@ def _heard(turn: TurnRecord, expect: Expectation) -> dict[str, Any]:
 
 def money_verdict(turn: TurnRecord, expect: Expectation) -> MoneyVerdict:
     """Booked money that was not asked for is the worst; a read-back of the wrong order, or in wrong words, is next."""
-    machines = by_machine(turn.expect)  # what was booked then is no false accept now, though nobody has looked at it
-    allowed = (*expect.moves, *turn.owed, *(machines.moves if machines and expect.money is None else ()))
+    allowed = (*expect.moves, *turn.owed, *_left_open(turn, expect))
     unasked, missed = unmatched(turn.money, allowed), unmatched(expect.moves, turn.money)
     if unasked or _unaccounted(turn):
         return MoneyVerdict.FALSE_ACCEPT
     if turn.proposal is not None and (_contradicts(turn.proposal, expect) or misread(turn)):
         return MoneyVerdict.WRONG_READ_BACK
     return MoneyVerdict.MISSED if missed else MoneyVerdict.RIGHT
+
+
+def _left_open(turn: TurnRecord, expect: Expectation) -> tuple[MoneyMove, ...]:
+    """What a machine saw booked, where people say that the turn books and not what: no false accept, and not judged."""
+    machines = by_machine(turn.expect)
+    if machines is None or expect.money is not None:
+        return ()
+    ends = expect.outcome if expect.outcome is not None else expect.decision
+    return machines.moves if _among(_EXECUTE, ends) else ()
+
+
+def unjudged_money(turn: TurnRecord) -> bool:
+    """Whether money moved, and no person says whether it should: nothing they say of the turn, or not what it books."""
+    expect = by_people(turn.expect)
+    if expect is None or not expect.behaviour:
+        return bool(turn.money) or _unaccounted(turn)
+    open_ = _left_open(turn, expect)
+    return bool(open_) and any(same_move(move, other) for move in turn.money for other in open_)
 
 
 def misread(turn: TurnRecord) -> bool:
@@ -167,8 +186,9 @@ def figures(text: str) -> tuple[str, ...]:
 
 
 def owed_after(turn: TurnRecord) -> tuple[MoneyMove, ...]:
-    """What the call should have booked by the end of `turn` and has not."""
-    wanted = (*turn.owed, *(turn.expect.moves if turn.expect else ()))
+    """What people say that the call should have booked by the end of `turn`, and it has not."""
+    expect = by_people(turn.expect)
+    wanted = (*turn.owed, *(expect.moves if expect else ()))
     return unmatched(wanted, turn.money)
 
 
@@ -242,7 +262,7 @@ def _spans(got: tuple[SpanRecord, ...], wanted: tuple[ExpectedSpan, ...]) -> dic
     counts: dict[str, list[int]] = {}
     for span in got:
         count = counts.setdefault(span.kind, [0, 0, 0])
-        match = next((w for w in left if w.kind == span.kind and same_value(span.value, w.value)), None)
+        match = next((w for w in left if _same_span(span, w)), None)
         if match is None:
             count[1] += 1
         else:
@@ -251,6 +271,11 @@ def _spans(got: tuple[SpanRecord, ...], wanted: tuple[ExpectedSpan, ...]) -> dic
     for absent in left:
         counts.setdefault(absent.kind, [0, 0, 0])[2] += 1
     return {kind: Tally(*count) for kind, count in sorted(counts.items())}
+
+
+def _same_span(got: SpanRecord, wanted: ExpectedSpan) -> bool:
+    said = wanted.surface is None or wanted.surface.strip().casefold() == got.surface.strip().casefold()
+    return said and wanted.kind == got.kind and same_value(got.value, wanted.value)
 
 
 def _slots(got: dict[str, JsonValue], wanted: dict[str, JsonValue]) -> dict[str, Tally]:

@@ -7,7 +7,16 @@ from itertools import groupby
 from typing import Final
 
 from app.qa.replay.judging.failures import FailureGroup, failures, grouped
-from app.qa.replay.judging.judge import RECALL_AT, Judgement, MoneyVerdict, Tally, judge, judge_by_machine, unmatched
+from app.qa.replay.judging.judge import (
+    RECALL_AT,
+    Judgement,
+    MoneyVerdict,
+    Tally,
+    judge,
+    judge_by_machine,
+    unjudged_money,
+    unmatched,
+)
 from app.qa.replay.judging.stats import CalibrationCurve, Ratio, calibration, percentiles, ratios
 from app.qa.replay.judging.words import spaceless
 from app.qa.replay.manifests.manifest import by_people
@@ -122,6 +131,7 @@ def _facts(turn: TurnRecord, judged: Judgement) -> Iterable[Fact]:
         yield "recordings_heard", turn.played, 1
     if judged.right is not None:
         yield "right", judged.right, 1
+    yield "money_unjudged", unjudged_money(turn), 1
     if judged.money is not None:
         yield "money_false_accepts", judged.money is MoneyVerdict.FALSE_ACCEPT, 1
         yield "money_wrong_read_backs", judged.money is MoneyVerdict.WRONG_READ_BACK, 1

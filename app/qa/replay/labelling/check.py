@@ -9,7 +9,7 @@ from typing import Final
 
 from app.qa.desk import exported
 from app.qa.replay.comparing import policy as policies
-from app.qa.replay.labelling.vocabulary import case_faults, customer_fault
+from app.qa.replay.labelling.vocabulary import label_faults
 from app.qa.replay.manifests import readers, remote
 from app.qa.replay.manifests.manifest import Case, CaseTurn, Manifest, by_people
 from app.qa.replay.playing.player import source_of
@@ -46,7 +46,7 @@ def examine(path: Path, policy: str = "", mirror: Path | None = None) -> CheckRe
 
 
 def _examined(manifest: Manifest, unread: tuple[str, ...], policy: str) -> CheckReport:
-    faults = [*unread, *_named(manifest)]
+    faults = [*unread, *label_faults(manifest)]
     seconds, channels = 0.0, Counter[str]()
     with ThreadPoolExecutor(_THREADS) as pool:
         for where, heard in pool.map(lambda turn: _heard(*turn), _recorded(manifest)):
@@ -58,13 +58,6 @@ def _examined(manifest: Manifest, unread: tuple[str, ...], policy: str) -> Check
     if policy:
         faults += [f"policy {policy} needs {lacking}" for lacking in policies.policy(policy).lacks(manifest)]
     return CheckReport(tuple(faults), tuple(_says(manifest, seconds, channels)))
-
-
-def _named(manifest: Manifest) -> Iterator[str]:
-    for case in manifest.cases:
-        yield from case_faults(case)
-        if case.facts is None and (fault := customer_fault(case.customer, case.locale)):
-            yield f"{case.id}: {fault}"
 
 
 def _recorded(manifest: Manifest) -> Iterator[tuple[Case, int, CaseTurn, Path]]:

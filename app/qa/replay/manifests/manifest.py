@@ -43,7 +43,7 @@ CaseId = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID), Afte
 """Any characters but control characters: what files and calls are called elsewhere is kept."""
 Words = Annotated[str, StringConstraints(max_length=2_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=120)]
-OneOf = Name | tuple[Name, ...]
+OneOf = Name | Annotated[tuple[Name, ...], Field(min_length=1)]
 """A name, or any of several that are all right."""
 
 
@@ -64,7 +64,7 @@ class ExpectedSpan(Strict):
 class MoneyMove(Strict):
     """A movement of money: what was booked, or should have been. `source` is the account it leaves."""
 
-    amount_minor: int = Field(ge=0)
+    amount_minor: int = Field(ge=0, strict=True)
     currency: Annotated[str, StringConstraints(pattern=r"^[A-Z]{3}$")]
     payee: Name | None = None
     to_account: Name | None = None

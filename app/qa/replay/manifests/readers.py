@@ -4,6 +4,7 @@ import codecs
 import csv
 import lzma
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import IO, Any, Final
 import orjson
 from pydantic import ValidationError
 
-from app.qa.replay.manifests import formats, tables
+from app.qa.replay.manifests import folders, formats, tables
+from app.qa.replay.manifests.folders import DEFAULTS, object_of
+from app.qa.replay.manifests.formats import FAULT
 from app.qa.replay.manifests.manifest import MAX_CASES, Case, Manifest
-from app.qa.replay.manifests.tables import FAULT
 from app.qa.replay.sound.audio import HEADERLESS
 from schemas.amiss import faults
 from schemas.errors import BadInput, MalformedMessage, NotFound, TellerlineError, TooLarge
@@ -24,14 +26,13 @@ MAX_MANIFEST_BYTES: Final = 256 * 1024 * 1024
 AUDIO_SUFFIXES: Final = frozenset(
     {
         *(".wav", ".flac", ".mp3", ".opus", ".ogg", ".oga", ".webm", ".m4a", ".aac", ".wma", ".gsm", ".au", ".amr"),
+        *(".aif", ".aiff", ".aifc", ".caf", ".mp2", ".mp4", ".mka", ".mkv", ".mov", ".3gp", ".awb", ".w64", ".wv"),
+        *(".sph", ".snd", ".raw", ".pcm", ".sln", ".vox", ".g729", ".spx"),
         *HEADERLESS,
     }
 )
 PACKED: Final = ".xz"
 """What JSON lines end in that xz packed."""
-DEFAULTS: Final = "defaults.json"
-CALL_FILE: Final = "call.json"
-"""A folder that holds this file is one multi-turn call."""
 MAX_TOLD: Final = 20
 """Faults of a manifest that an error names."""
 _UNREADABLE: Final = (TellerlineError, TypeError, ValueError, AttributeError, KeyError, csv.Error)
@@ -78,7 +79,7 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
     faults: list[str] = []
     seen: set[str] = set()
     beside = base / DEFAULTS
-    given: Raw = _object(DEFAULTS, beside.read_bytes()) if beside.is_file() else {}
+    given: Raw = object_of(DEFAULTS, beside.read_bytes()) if beside.is_file() else {}
     lines = iter(_reader(path)(path))
     while True:
         where = path.name
@@ -87,6 +88,8 @@ def read(path: Path) -> tuple[Manifest, tuple[str, ...]]:
             if FAULT in raw:
                 raise MalformedMessage(raw[FAULT])
             if "defaults" in raw:
+                if len(raw) > 1:
+                    raise MalformedMessage(f"{where}: `defaults` stand in a line of their own")
                 given |= raw["defaults"]
                 continue
             case = _case(where, raw, given)
@@ -114,7 +117,7 @@ def _told(where: str, error: Exception) -> str:
 
 def _reader(path: Path) -> Callable[[Path], Iterable[tuple[str, Raw]]]:
     if path.is_dir():
-        return formats.kaldi if (path / formats.KALDI).is_file() else _folder
+        return formats.kaldi if (path / formats.KALDI).is_file() else partial(folders.folder, suffixes=AUDIO_SUFFIXES)
     return _TABLES.get(path.suffix.lower(), _json)
 
 
@@ -130,7 +133,9 @@ def _case(where: str, raw: Raw, given: Raw) -> Case:
         }
     turns = raw["turns"]
     if isinstance(turns, list):
-        turns = [of_turn | _turn(turn) if isinstance(turn, dict) else turn for turn in turns]
+        turns = [_filled(_turn(of_turn), _turn(turn)) if isinstance(turn, dict) else turn for turn in turns]
+    if isinstance(raw.get("tags"), dict):
+        raw |= {"tags": of_case.get("tags", {}) | raw["tags"]}
     try:
         return Case.model_validate(of_case | raw | {"turns": turns})
     except ValidationError as error:
@@ -145,21 +150,21 @@ def _turn(turn: Raw) -> Raw:
     return {k: v for k, v in turn.items() if k != "transcript"} | {"expect": said | turn.get("expect", {})}
 
 
+def _filled(given: Raw, turn: Raw) -> Raw:
+    """A turn with what defaults say besides, its labels field by field; a machine's word there is not the turn's."""
+    both = given | turn
+    if isinstance(given.get("expect"), dict) and isinstance(turn.get("expect"), dict):
+        said = turn["expect"]
+        machines = [name for name in given["expect"].get("by_machine", ()) if name not in said]
+        both["expect"] = given["expect"] | said
+        if machines or "by_machine" in both["expect"]:
+            both["expect"]["by_machine"] = [*machines, *said.get("by_machine", ())]
+    return both
+
+
 def amiss(error: ValidationError) -> str:
     """All that is wrong, in a line."""
     return "; ".join(islice(faults(error, own_file=True), MAX_TOLD))
-
-
-def _object(where: str, data: bytes) -> Raw:
-    try:
-        raw = orjson.loads(data)
-    except orjson.JSONDecodeError as error:
-        raise MalformedMessage(f"{where}: {error}") from error
-    if not isinstance(raw, dict):
-        raise MalformedMessage(f"{where}: not an object")
-    if doubled_name(data) is not None:
-        raise MalformedMessage(f"{where}: {DOUBLED}")
-    return raw
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -167,12 +172,23 @@ def _opened(path: Path) -> IO[bytes]:
     if path.suffix != PACKED:
         return path.open("rb")
     try:
-        body = lzma.LZMADecompressor().decompress(path.read_bytes(), MAX_MANIFEST_BYTES + 1)
+        return BytesIO(_unpacked(path.name, path.read_bytes()))
     except lzma.LZMAError as error:
         raise MalformedMessage(f"{path.name}: {error}") from error
-    if len(body) > MAX_MANIFEST_BYTES:
-        raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
-    return BytesIO(body)
+
+
+def _unpacked(name: str, packed: bytes) -> bytes:
+    """All streams of a file: whoever puts two packed files together has both. Raises TooLarge, MalformedMessage."""
+    body = b""
+    while packed:
+        stream = lzma.LZMADecompressor()
+        body += stream.decompress(packed, MAX_MANIFEST_BYTES + 1 - len(body))
+        if len(body) > MAX_MANIFEST_BYTES:
+            raise TooLarge(f"manifest larger than {MAX_MANIFEST_BYTES} bytes")
+        if not stream.eof:
+            raise MalformedMessage(f"{name}: cut short")
+        packed = stream.unused_data.lstrip(b"\0")
+    return body
 
 
 def _json(path: Path) -> Iterator[tuple[str, Raw]]:
@@ -205,48 +221,9 @@ def _array(name: str, data: bytes) -> list[Raw]:
 def _object_or_fault(where: str, data: bytes) -> Raw:
     """The object, or what is wrong with it: a generator that raises would read no further."""
     try:
-        return _object(where, data)
+        return object_of(where, data)
     except MalformedMessage as error:
         return {FAULT: error.message}
-
-
-def _folder(path: Path) -> Iterator[tuple[str, Raw]]:
-    """Every recording below the folder is a case; `name.json` beside it says what to expect, `name.txt` what was said.
-
-    A folder with `call.json` is one call.
-    """
-    calls = {found.parent for found in path.rglob(CALL_FILE)}
-    for folder in sorted(calls):
-        yield _call_folder(path, folder)
-    for audio in sorted(p for p in path.rglob("*") if p.suffix.lower() in AUDIO_SUFFIXES):
-        if not calls.intersection(audio.parents):
-            yield _sidecar(path, audio)
-
-
-def _call_folder(base: Path, folder: Path) -> tuple[str, Raw]:
-    where = str((folder / CALL_FILE).relative_to(base))
-    raw = _object(where, (folder / CALL_FILE).read_bytes())
-    prefix = folder.relative_to(base)
-    turns = raw.get("turns")
-    if not isinstance(turns, list):
-        raise MalformedMessage(f"{where}: no list of turns")
-    moved = [turn | {"audio": str(prefix / turn["audio"])} if "audio" in turn else turn for turn in turns]
-    name = str(prefix) if prefix.parts else base.name
-    return where, {"id": name} | raw | {"turns": moved}
-
-
-def _sidecar(base: Path, audio: Path) -> tuple[str, Raw]:
-    relative = audio.relative_to(base)
-    raw: Raw = {"id": str(relative.with_suffix("")), "audio": str(relative)}
-    if audio.suffix.lower() in HEADERLESS:
-        raw |= {"encoding": HEADERLESS[audio.suffix.lower()], "rate": 8_000}
-    beside, words = audio.with_suffix(".json"), audio.with_suffix(".txt")
-    if beside.is_file():
-        raw |= _object(str(beside.relative_to(base)), beside.read_bytes())
-    if words.is_file():
-        said = words.read_text(encoding="utf-8").strip()
-        raw["expect"] = {"transcript": said} | raw.get("expect", {})
-    return str(relative), raw
 
 
 _TABLES: Final[dict[str, Callable[[Path], Iterable[tuple[str, Raw]]]]] = {

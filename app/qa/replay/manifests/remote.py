@@ -14,8 +14,9 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import httpx
 import orjson
 
+from app.qa.replay.manifests.folders import DEFAULTS
 from app.qa.replay.manifests.manifest import Case, Manifest
-from app.qa.replay.manifests.readers import DEFAULTS, MAX_MANIFEST_BYTES
+from app.qa.replay.manifests.readers import MAX_MANIFEST_BYTES
 from app.qa.replay.provenance import endpoint
 from app.qa.replay.sound.audio import MAX_FILE_BYTES
 from schemas.errors import BadInput, DependencyFailed, NotFound, TellerlineError, TooLarge

@@ -9,12 +9,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
 
+from app.meant import meant
 from app.qa.replay.manifests import formats
+from app.qa.replay.manifests.formats import FAULT
 from schemas.errors import ConfigInvalid, MalformedMessage
 
 Raw = dict[str, Any]
-FAULT: Final = "\x00fault"
-"""Key of an object that stands for a line that can't be read."""
 _TURN_COLUMNS: Final = ("audio", "text", "dtmf", "channel", "encoding", "rate", "start", "end", "after_s")
 _NAME_COLUMNS: Final = ("transcript", "intent", "decision", "outcome", "reply", "route", "payee")
 _CASE_COLUMNS: Final = ("locale", "customer", "now")
@@ -28,7 +28,8 @@ _COLUMNS: Final = frozenset(
 def separated(path: Path) -> Iterator[tuple[str, Raw]]:
     """Where each case of a CSV or TSV is, and what it says; what can't be read under FAULT.
 
-    Spreadsheets separate by `;` where a comma is a decimal point, and may say so: `sep=;` is their first line.
+    Spreadsheets separate by `;` where a comma is a decimal point, and may say so: `sep=;` is their first line. In a
+    TSV a line is a row: quotation marks are the caller's, but around a whole cell.
     """
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.readline().rstrip("\r\n").strip('"')
@@ -36,10 +37,21 @@ def separated(path: Path) -> Iterator[tuple[str, Raw]]:
         mark = "\t" if path.suffix.lower() == ".tsv" else max(",;\t", key=first.count)
         if not said:
             file.seek(0)
-        rows = csv.DictReader(file, delimiter=mark, restkey="", strict=mark != "\t")
-        rows.fieldnames = [name.strip() for name in rows.fieldnames or ()]
-        numbered = ((f"{path.name}:{rows.line_num + said}", row) for row in rows)
+        tabbed = path.suffix.lower() == ".tsv"
+        plain: Any = {"quoting": csv.QUOTE_NONE} if tabbed else {}
+        rows = csv.DictReader(file, delimiter=mark, restkey="", strict=mark != "\t", **plain)
+        rows.fieldnames = [(_unquoted(name) if tabbed else name).strip() for name in rows.fieldnames or ()]
+        numbered = (
+            (f"{path.name}:{rows.line_num + said}", {k: _unquoted(v) for k, v in row.items()} if tabbed else row)
+            for row in rows
+        )
         yield from _table(path, f"{path.name}:{1 + said}", rows.fieldnames, numbered)
+
+
+def _unquoted(cell: Any) -> Any:
+    """A cell without the marks that a spreadsheet puts around it."""
+    whole = isinstance(cell, str) and len(cell) > 1 and cell[0] == cell[-1] == '"'
+    return cell[1:-1].replace('""', '"') if whole and '"' not in cell[1:-1].replace('""', "") else cell
 
 
 def parquet(path: Path) -> Iterator[tuple[str, Raw]]:
@@ -99,10 +111,15 @@ def _table(
     """The cases of rows in which every cell is text, in the order of `turn` (or of the file)."""
     names = set(columns)
     if formats.is_common_voice(names):
-        yield from ((where, formats.common_voice(dict(row), path.parent, where)) for where, row in rows)
+        yield from _common_voice(path, head, columns, rows)
         return
     if strange := [n for n in columns if n and n not in _COLUMNS and not n.startswith(_NAMED)]:
-        yield path.name, {FAULT: f"{head}: unknown columns {', '.join(map(repr, strange))}"}
+        near = [(n, meant(n.lower(), _COLUMNS)) for n in strange]
+        hints = "; ".join(f"for {n!r}, did you mean {like!r}?" for n, like in near if like)
+        told = f"{head}: unknown columns {', '.join(map(repr, strange))}"
+        yield path.name, {FAULT: f"{told}: {hints}" if hints else told}
+        if not names & {"audio", "text", "dtmf"}:
+            return  # a row of nothing is no fault of its own
     if doubled := [name for name, count in Counter(columns).items() if name and count > 1]:
         yield path.name, {FAULT: f"{head}: columns twice: {', '.join(map(repr, doubled))}"}
     calls: dict[tuple[str, int], list[tuple[int, str, Raw, Raw]]] = {}
@@ -116,6 +133,20 @@ def _table(
             yield where, {FAULT: error.message}
     for (name, _), turns in calls.items():
         yield _call(name, sorted(turns, key=itemgetter(0)))
+
+
+def _common_voice(
+    path: Path, head: str, columns: Sequence[str], rows: Iterable[tuple[str, Mapping[str, str | None]]]
+) -> Iterator[tuple[str, Raw]]:
+    labels = _COLUMNS - {"locale", "id"}
+    if ours := [name for name in columns if name in labels or name.startswith(_NAMED)]:
+        yield path.name, {FAULT: f"{head}: beside `path` and `sentence` nobody reads {', '.join(map(repr, ours))}"}
+    for where, row in rows:
+        try:
+            _cells(where, row)
+            yield where, formats.common_voice(dict(row), path.parent, where)
+        except MalformedMessage as error:
+            yield where, {FAULT: error.message}
 
 
 def _call(name: str, turns: list[tuple[int, str, Raw, Raw]]) -> tuple[str, Raw]:
@@ -132,7 +163,7 @@ def _call(name: str, turns: list[tuple[int, str, Raw, Raw]]) -> tuple[str, Raw]:
 def _cells(where: str, row: Mapping[str, str | None]) -> dict[str, str]:
     if any(row.get("") or ()):
         raise MalformedMessage(f"{where}: a cell beyond the named columns")
-    return {k: v for k, v in row.items() if k and v}
+    return {k: cell for k, v in row.items() if k and v and (cell := v.strip())}
 
 
 def _case(cells: Mapping[str, str]) -> Raw:
@@ -144,9 +175,11 @@ def _named(prefix: str, cells: Mapping[str, str]) -> dict[str, str]:
 
 
 def _number(where: str, cells: Mapping[str, str], row: int) -> int:
-    if not (said := cells.get("turn", str(row))).isdecimal():
-        raise MalformedMessage(f"{where}: turn is not a whole number")
-    return int(said)
+    said = cells.get("turn", str(row))
+    whole, _, rest = said.partition(".")  # spreadsheets write 1 as 1.0
+    if not whole.isdecimal() or rest.strip("0"):
+        raise MalformedMessage(f"{where}: turn is not a whole number: {said!r:.40}")
+    return int(whole)
 
 
 def _turn(where: str, cells: Mapping[str, str]) -> Raw:
@@ -156,19 +189,29 @@ def _turn(where: str, cells: Mapping[str, str]) -> Raw:
     expect: Raw = {k: cells[k] for k in _NAME_COLUMNS if k in cells}
     for column in ("intent", "decision", "outcome", "reply", "route"):
         if "|" in expect.get(column, ""):
-            expect[column] = expect[column].split("|")
+            expect[column] = [name.strip() for name in expect[column].split("|") if name.strip()]
     slots: Raw = dict(_named("slots.", cells))
-    booked = _BOOKED.get(cells.get("booked", "no").lower())
-    if booked is None or (booked and "amount_minor" not in cells):
-        raise MalformedMessage(f"{where}: booked is yes or no, and yes has an amount_minor")
-    if "amount_minor" in cells:
-        if not cells["amount_minor"].isdecimal() or "currency" not in cells:
-            raise MalformedMessage(f"{where}: amount_minor is not a whole number with a currency")
-        amount = {"amount_minor": int(cells["amount_minor"]), "currency": cells["currency"]}
-        if booked:  # what is booked was said in an earlier turn
-            expect["money"] = [amount | {"payee": expect.pop("payee", None)}]
-        else:
-            slots["amount"] = amount
+    if slots.get("choice", "").isdecimal():
+        slots["choice"] = int(slots["choice"])
+    amount, booked = _amount(where, cells)
+    if amount and booked:  # what is booked was said in an earlier turn
+        expect["money"] = [amount | {"payee": expect.pop("payee", None)}]
+    elif amount:
+        slots["amount"] = amount
     if slots:
         expect["slots"] = slots | ({"payee": expect["payee"]} if "payee" in expect else {})
     return turn | ({"expect": expect} if expect else {})
+
+
+def _amount(where: str, cells: Mapping[str, str]) -> tuple[Raw, bool]:
+    """The sum that a row names, and whether it is booked. Raises MalformedMessage."""
+    booked = _BOOKED.get(cells.get("booked", "no").lower())
+    if booked is None or (booked and "amount_minor" not in cells):
+        raise MalformedMessage(f"{where}: booked is yes or no, and yes has an amount_minor")
+    if "amount_minor" not in cells:
+        if "currency" in cells:
+            raise MalformedMessage(f"{where}: a currency without an amount_minor")
+        return {}, booked
+    if not cells["amount_minor"].isdecimal() or "currency" not in cells:
+        raise MalformedMessage(f"{where}: amount_minor is not a whole number with a currency")
+    return {"amount_minor": int(cells["amount_minor"]), "currency": cells["currency"]}, booked

@@ -7,7 +7,6 @@ gateway's clock and books are its own, so decisions are not byte-identical with 
 import asyncio
 import time
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,7 +17,7 @@ from app.client import Line, granted, heard_out, key, line, session, typed
 from app.qa.replay.manifests.manifest import Case, Expectation, Manifest, MoneyMove
 from app.qa.replay.playing.collect import LOST_ORDER, NOTHING_HEARD, waterfall
 from app.qa.replay.playing.player import sound_record, source_of
-from app.qa.replay.provenance import code_hash, endpoint
+from app.qa.replay.provenance import UNKNOWN, endpoint
 from app.qa.replay.records.journal import RunHead
 from app.qa.replay.records.record import (
     SCORE_DIGITS,
@@ -32,7 +31,6 @@ from app.qa.replay.records.record import (
 from app.qa.replay.sound.audio import decode
 from app.recordings.concluded import MAY_HAVE_MOVED
 from rules.bank import usual_customer
-from rules.load import ruleset_hash
 from schemas.audio import SAMPLE_RATE
 from schemas.errors import DependencyFailed, WrongState
 from services.timing import SystemClock
@@ -49,10 +47,15 @@ _SPANS: Final = TypeAdapter(tuple[SpanRecord, ...])
 
 @dataclass(frozen=True, slots=True)
 class LiveSpec:
-    """A gateway at `url` (http://…). `token` is a caller's; without one the demo's own issuer is asked for it."""
+    """A gateway at `url` (http://…). `token` is a caller's; without one the demo's own issuer is asked for it.
+
+    `version` and `ruleset` are the gateway's, where it tells them: never those of the tree that plays.
+    """
 
     url: str
     token: str = ""
+    version: str = UNKNOWN
+    ruleset: str = UNKNOWN
     begun: str = field(default_factory=lambda: SystemClock().now().isoformat())
     """Of no two runs the same: a caller can't know whether a gateway is still what it was, so none is resumed."""
 
@@ -60,14 +63,14 @@ class LiveSpec:
         """What the run was played against, as far as a caller can know."""
         return RunHead(
             manifest=manifest.digest(),
-            ruleset=ruleset_hash(),
-            recognizer="",
-            models="",
-            tellerline=version("tellerline"),
+            ruleset=self.ruleset,
+            recognizer=UNKNOWN,
+            models=UNKNOWN,
+            tellerline=self.version,
             mode=f"real time over {endpoint(self.url)}",
             corpus=corpus,
             cases=len(manifest.cases),
-            code=code_hash(),
+            code=UNKNOWN,
             settings={"begun": self.begun},
         )
 
@@ -111,7 +114,9 @@ class LivePlayer:
             async with line(self._spec.url, token, session(case.locale)) as opened:
                 for number in range(1, len(case.turns) + 1):
                     await asyncio.sleep(case.turns[number - 1].after_s + SETTLE_S)
-                    results.append(await _turn(opened, case, number, base, proposals))
+                    played = await _turn(opened, case, number, base, proposals)
+                    made = {"ruleset": "" if self._spec.ruleset == UNKNOWN else self._spec.ruleset[:16]}
+                    results.append(played.model_copy(update={"record": played.record.model_copy(update=made)}))
         except (OSError, WebSocketException) as error:
             raise DependencyFailed(f"the gateway went away: {type(error).__name__}") from error
         return tuple(results)
@@ -222,7 +227,6 @@ def _result(case: Case, number: int, heard: _Turn, audio_s: float, took_s: float
         expect=_judged(said.expect),
         heard=heard.heard,
         money=tuple(heard.money),
-        ruleset=ruleset_hash()[:16],
     ).model_copy(update=heard.update)
     answered_ms = heard.moments.get("response_sent", (took_s - audio_s) * 1_000)
     timing = TurnTiming(

@@ -74,6 +74,47 @@ class _PlayedCase:
     awaited: bool = False
 
 
+class _Stopwatch:
+    """What one turn takes, begun as it is made: by the clock, and of the processor, for a process plays one call."""
+
+    def __init__(self, house: House) -> None:
+        self._house, self._kept = house, house.kept
+        self._at, self._worked = [time.perf_counter()], [time.process_time()]
+        self._decoded = True
+
+    def heard(self) -> None:
+        """The sound is heard, by a decode or by what an earlier run kept."""
+        self._decoded = self._house.kept == self._kept
+        self.stop()
+
+    def stop(self) -> None:
+        """What follows is no longer the turn's."""
+        self._at.append(time.perf_counter())
+        self._worked.append(time.process_time())
+
+    def told(self, case: Case, number: int, sound: DecodedAudio | None, stages: Mapping[str, float]) -> TurnTiming:
+        """Without the ear's time, and the whole, where what was heard is an earlier run's."""
+        (ear, all_of), (ears_work, work) = _since(self._at), _since(self._worked)
+        timed = sound is None or self._decoded
+        ears = {} if sound is None or not timed else {"the ear's work": ears_work}
+        asr = [] if sound is None or not timed else [("asr", ear)]
+        return TurnTiming(
+            case=case.id,
+            turn=number,
+            audio_s=0.0 if sound is None else round(len(sound.samples) / SAMPLE_RATE, 3),
+            total_ms=round(all_of, 3) if timed else None,
+            kept=not timed,
+            stages=waterfall([*asr, *stages.items()]),
+            work={name: round(ms, 3) for name, ms in (ears | {"the turn's work": work - ears_work}).items()},
+        )
+
+
+def _since(seconds: list[float]) -> tuple[float, float]:
+    """Milliseconds from the first of three times to each of the others."""
+    begin, middle, end = seconds
+    return (middle - begin) * 1_000, (end - begin) * 1_000
+
+
 class PipelinePlayer:
     """Plays cases in a House."""
 
@@ -109,26 +150,23 @@ class PipelinePlayer:
         if utterance.audio is not None:
             decoded = decode(source_of(utterance, played.base))
             played.clock.advance(len(decoded.samples) / SAMPLE_RATE)
-        begin, kept = time.perf_counter(), self._house.kept
+        watch = _Stopwatch(self._house)
         if decoded is None:
             transcript = typed(utterance, case.language)
         else:
             transcript = await self._heard(decoded.samples, case.language, handler)
-        heard_ms = (time.perf_counter() - begin) * 1_000
+        watch.heard()
         collector = Collector(transcript, played.proposals)
         heard = bool(transcript.text.strip()) or (played.awaited and decoded is not None and lost(decoded.samples))
         if heard:
             await converse(handler, transcript, ReplyId(f"r{number}"), collector)
-        total_ms = (time.perf_counter() - begin) * 1_000
+        watch.stop()
         record = collector.record(case, number, self._recognizer, self._ruleset)
         if decoded is not None:
             record = record.model_copy(update={"sound": sound_record(utterance, decoded)})
         if not heard:
             record = record.model_copy(update={"decision": NOTHING_HEARD})
-        timed = decoded is not None and self._house.kept == kept
-        stages = ([("asr", heard_ms)] if timed else []) + list(collector.stages.items())
-        timing = _timing(case, number, decoded, None if decoded is not None and not timed else total_ms, stages)
-        return TurnResult(record=record, timing=timing)
+        return TurnResult(record=record, timing=watch.told(case, number, decoded, collector.stages))
 
     async def _heard(self, samples: Samples, locale: Locale, handler: TurnHandler) -> Transcript:
         """What a call would have taken the sound for."""
@@ -138,20 +176,6 @@ class PipelinePlayer:
     async def close(self) -> None:
         """Release the house."""
         await self._house.close()
-
-
-def _timing(
-    case: Case, number: int, decoded: DecodedAudio | None, total_ms: float | None, stages: list[tuple[str, float]]
-) -> TurnTiming:
-    """Without a `total_ms` what was heard is an earlier run's."""
-    return TurnTiming(
-        case=case.id,
-        turn=number,
-        audio_s=0.0 if decoded is None else round(len(decoded.samples) / SAMPLE_RATE, 3),
-        total_ms=None if total_ms is None else round(total_ms, 3),
-        kept=total_ms is None,
-        stages=waterfall(stages),
-    )
 
 
 def _told(case: Case, number: int, result: TurnResult | None, parting: str) -> TurnResult:

@@ -8,7 +8,7 @@ import asyncio
 import multiprocessing
 import multiprocessing.connection
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -19,12 +19,14 @@ from typing import Final, Protocol
 
 from app.qa.replay.comparing.policy import slack
 from app.qa.replay.comparing.readings import readings
+from app.qa.replay.comparing.rule_entries import rule_entries
 from app.qa.replay.judging.judge import owed_after
 from app.qa.replay.manifests.manifest import Case, Manifest, MoneyMove
 from app.qa.replay.playing.forked import context
-from app.qa.replay.provenance import sitting, sources
+from app.qa.replay.provenance import UNKNOWN, sitting, sources
 from app.qa.replay.records.journal import Journal, RunHead
 from app.qa.replay.records.record import TurnResult, unplayed
+from rules.load import ruleset_hash
 from schemas.errors import ConfigInvalid, InternalFault, TellerlineError, TimedOut
 
 CASE_TIMEOUT_S: Final = 300.0
@@ -176,10 +178,10 @@ def replay(
     Raises WrongState where `out` holds another run, or one goes on there, and what the pipeline raises where it can't
     be composed.
     """
-    journal = Journal(out, spec.head(manifest, corpus), sitting(jobs))
+    head = spec.head(manifest, corpus)
+    journal = Journal(out, head, sitting(jobs))
     done = journal.open(fresh=fresh)
-    journal.note_sources(sources() | spec.weights() | {f"audio/{k}": v for k, v in manifest.recordings().items()})
-    journal.note_held(readings(frozenset(case.language for case in manifest.cases)), slack())
+    _note_what_made(journal, head, manifest, spec.weights())
     order = [case.id for case in manifest.cases]
     todo = [case for case in manifest.cases if case.id not in done]
     finished, seconds = len(order) - len(todo), 0.0
@@ -194,6 +196,17 @@ def replay(
         return journal.finish(order)
     finally:
         journal.close()
+
+
+def _note_what_made(journal: Journal, head: RunHead, manifest: Manifest, weights: Mapping[str, str]) -> None:
+    """Our own code and rules, where it is they that play: of a gateway's nothing is known but what it tells."""
+    code = head.code != UNKNOWN
+    rules = code or head.ruleset == ruleset_hash()
+    ours = {name: digest for name, digest in sources().items() if (rules if name.startswith("rules/") else code)}
+    journal.note_sources(ours | dict(weights) | {f"audio/{k}": v for k, v in manifest.recordings().items()})
+    words = readings(frozenset(case.language for case in manifest.cases)) if rules else {}
+    journal.note_held(words, slack())
+    journal.note_rules(rule_entries() if rules else {})
 
 
 Played = Iterator[tuple[str, tuple[TurnResult, ...]]]

@@ -1,6 +1,7 @@
 """The folder of a run: its head, the journal that makes it resumable, and the files that are made of the journal."""
 
 import fcntl
+import lzma
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import orjson
+from pydantic import JsonValue
 
 from app.qa.replay.provenance import Sitting
 from app.qa.replay.records.record import TurnRecord, TurnResult, TurnTiming, line, parse
@@ -23,9 +25,14 @@ SCORES: Final = "scores.json"
 REPORT: Final = "report.html"
 SOURCES: Final = "sources.json"
 HELD: Final = "held.json"
+RULES: Final = "rules.json.xz"
 LOCK: Final = ".lock"
 _MADE: Final = (DECISIONS, TIMINGS, SCORES, REPORT)
 """Files made of the journal: stale as soon as a run is begun or resumed."""
+
+
+RuleEntries = Mapping[str, Sequence[JsonValue]]
+"""What each rule says, by the id of its file and its place in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,8 @@ class Run:
     """A finished run, read back. `sittings` say when it was played, where, and by which commit.
 
     `sources` has every file of code, rules, weights and sound by name, with a hash of its bytes; `words` what words
-    were taken for, and `slack` what policies allowed (`readings`, `policy.slack`).
+    were taken for, and `slack` what policies allowed (`readings`, `policy.slack`). `rules` are all rules by entry; none
+    where they are not known.
     """
 
     head: RunHead
@@ -72,6 +80,7 @@ class Run:
     sources: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, str] = field(default_factory=dict)
     slack: Mapping[str, float] = field(default_factory=dict)
+    rules: RuleEntries = field(default_factory=dict)
 
     @property
     def kept(self) -> int:
@@ -120,6 +129,10 @@ class Journal:
         """Put on record what later runs are held to beside the calls."""
         held = {"slack": dict(slack), "words": dict(words)}
         (self._folder / HELD).write_bytes(orjson.dumps(held, option=orjson.OPT_SORT_KEYS))
+
+    def note_rules(self, entries: RuleEntries) -> None:
+        """Put on record every entry of the rules: what says later which of them changed."""
+        (self._folder / RULES).write_bytes(lzma.compress(orjson.dumps(entries, option=orjson.OPT_SORT_KEYS), preset=1))
 
     def _take_lock(self) -> None:
         self._lock = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
@@ -227,12 +240,13 @@ def read_run(folder: Path) -> Run:
         head, sittings = _read_head(folder)
         sources = orjson.loads((folder / SOURCES).read_bytes())
         held = orjson.loads((folder / HELD).read_bytes()) if (folder / HELD).is_file() else {}
+        rules = orjson.loads(lzma.decompress((folder / RULES).read_bytes())) if (folder / RULES).is_file() else {}
         records = [parse(TurnRecord, raw) for raw in (folder / DECISIONS).read_bytes().splitlines()]
         timings = [parse(TurnTiming, raw) for raw in (folder / TIMINGS).read_bytes().splitlines()]
         results = tuple(TurnResult(record=r, timing=t) for r, t in zip(records, timings, strict=True))
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, lzma.LZMAError) as error:
         raise MalformedMessage(f"{folder}: {error}") from error
     cases = len({result.record.case for result in results})
     if cases != head.cases:
         raise MalformedMessage(f"{folder} has decisions of {cases} of its {head.cases} cases")
-    return Run(head, results, sittings, sources, held.get("words", {}), held.get("slack", {}))
+    return Run(head, results, sittings, sources, held.get("words", {}), held.get("slack", {}), rules)

@@ -169,6 +169,7 @@ class TurnTiming(Record):
     """How long a turn took: `audio_s` is the recording's length, `total_ms` the work once the audio was there.
 
     What was `kept` of an earlier run was not decoded: no time of the ear's, nor of the whole turn, was measured.
+    `work` is the processor's own milliseconds: of the ear, and of all that follows.
     """
 
     case: str
@@ -177,6 +178,7 @@ class TurnTiming(Record):
     total_ms: float | None = 0.0
     kept: bool = False
     stages: tuple[Stage, ...] = ()
+    work: dict[str, float] = Field(default_factory=dict)
 
 
 class TurnResult(Record):

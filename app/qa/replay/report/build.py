@@ -25,6 +25,7 @@ _SCRIPTS: Final = ("make.js", "data.js", "table.js", "detail.js", "labels.js", "
 _PERCENT: Final = 100.0
 _CARDS: Final = (
     ("money_false_accepts", "money moved wrongly", "count"),
+    ("money_unjudged", "money nobody judged", "count"),
     ("money_wrong_read_backs", "wrong read-backs", "count"),
     ("right", "turns right", "share"),
     ("wer", "word error rate (en)", "share"),
@@ -44,6 +45,7 @@ _CARDS: Final = (
 )
 _SLICE_COLUMNS: Final = (
     ("money_false_accepts", "false accepts"),
+    ("money_unjudged", "money unjudged"),
     ("right", "right"),
     ("wer", "WER"),
     ("cer", "CER"),

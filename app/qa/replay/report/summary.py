@@ -15,10 +15,11 @@ from app.qa.replay.judging.coverage import RuleCoverage
 from app.qa.replay.judging.failures import FailureGroup
 from app.qa.replay.judging.score import Scores
 from app.qa.replay.judging.stats import Ratio
+from app.qa.replay.provenance import UNKNOWN
 from app.qa.replay.records.journal import Run
 
-_FIRST: Final = ("errors", "money_false_accepts", "money_wrong_read_backs", "money_missed", "right")
-_BAD: Final = frozenset(_FIRST[:3])
+_FIRST: Final = ("errors", "money_false_accepts", "money_unjudged", "money_wrong_read_backs", "money_missed", "right")
+_BAD: Final = frozenset(_FIRST[:4])
 _SHOWN_TURNS: Final = 40
 _SHOWN_SOURCES: Final = 20
 _SHOWN_WORDS: Final = 8
@@ -100,7 +101,7 @@ def made_by(run: Run) -> tuple[str, ...]:
     """Code, rules, recogniser, models, settings, machine and time of a run, in a line or two."""
     head = run.head
     settings = ", ".join(f"{name} {value}" for name, value in head.settings.items())
-    made_of = f"code {head.code or '?'}, rules {head.ruleset[:12]}, recogniser {head.recognizer or 'none'}"
+    made_of = f"code {head.code or '?'}, rules {_hash(head.ruleset)}, recogniser {head.recognizer or 'none'}"
     lines = [f"{head.mode}: {made_of}, manifest {head.manifest[:12]}; {settings}"]
     for one in run.sittings:
         dirty = {True: " with uncommitted changes", False: "", None: ""}[one.dirty]
@@ -108,6 +109,10 @@ def made_by(run: Run) -> tuple[str, ...]:
     if run.kept:
         lines.append(f"{run.kept} recordings were not decoded: transcripts that {head.recognizer} made in earlier runs")
     return tuple(lines)
+
+
+def _hash(ruleset: str) -> str:
+    return ruleset if ruleset == UNKNOWN else ruleset[:12]
 
 
 def print_diff(compared: RunDiff, findings: tuple[PolicyBreach, ...], console: Console) -> None:
@@ -119,6 +124,8 @@ def print_diff(compared: RunDiff, findings: tuple[PolicyBreach, ...], console: C
         console.print(escape(f"  {source}"))
     if len(sources) > _SHOWN_SOURCES:
         console.print(f"  … and {len(sources) - _SHOWN_SOURCES} more files")
+    for change in compared.unreached[:_SHOWN_SOURCES]:
+        console.print(escape(f"  no turn uses {change}"), soft_wrap=True)
     console.print(_scores(compared))
     console.print(", ".join(f"{count} {name}" for name, count in compared.counts.items()))
     causes = Table("cause", *(c.value for c in _STYLE), title="first stage that differs")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from app.qa.replay.sound.promised import promised_bytes
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import BadInput, MalformedAudio, NotFound, TooLarge, UnsupportedAudio
+from services.audio.containers import HEAD_BYTES, has_header
 
 MAX_SECONDS: Final = 60.0
 """A recording of one turn may not be longer: the recogniser takes no more."""
@@ -133,12 +134,17 @@ def blocks(source: Clip) -> Iterator[tuple[float, NDArray[np.float32], int]]:
     options: dict[str, Any] = {}
     encoding = source.encoding or HEADERLESS.get(source.path.suffix.lower())
     if encoding is not None:
+        with source.path.open("rb") as file:
+            if has_header(file.read(HEAD_BYTES)):
+                raise BadInput(f"{source.path.name}: it has a header: `encoding` is of files without one")
         rate = str(source.rate or _RAW_RATE[encoding])
         options = {"format": _RAW_FORMATS[encoding], "options": {"sample_rate": rate}}
     with av.open(str(source.path), **options) as container:
         if not container.streams.audio:
             raise UnsupportedAudio(f"{source.path.name}: no audio in it")
         stream = container.streams.audio[0]
+        if encoding is None and source.rate is not None and source.rate != stream.rate:
+            raise BadInput(f"{source.path.name}: `rate` is {source.rate}, and its header says {stream.rate}")
         start = source.start or 0.0
         if start > _SEEK_BEFORE_S and container.format.flags & 0x1000 == 0:
             container.seek(int((start - _SEEK_BEFORE_S) * av.time_base))
