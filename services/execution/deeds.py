@@ -11,11 +11,11 @@ from schemas.banking import TransferState
 from schemas.decision import Action, Confirm, Decision, Execute, Handoff, Reply, SubmitTransfer
 from schemas.errors import InternalFault, TellerlineError, TimedOut
 from schemas.transfer import UNPROMISED, TransferReceipt
-from services.dialogue import ActionFailed, Event, Proposed, StepUpFailed, StepUpStarted, TransferSettled
+from services.dialogue import ActionFailed, Event, Proposed, StepUpFailed, StepUpStarted, TransferSettled, beyond
 from services.execution.executor import ActionExecutor
 from services.execution.news import News
 from services.ports import Amendable
-from services.session import IRREVOCABLE, DialogueSession, beyond
+from services.session import IRREVOCABLE, DialogueSession
 from services.timing import LEAST_S, AnswerTime, finish, within
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def acts(decision: Decision) -> TypeGuard[Deed]:
 
 
 @dataclass(eq=False, slots=True)
-class _Turn:
+class _Doing:
     """What a turn does. `earlier`: what was still under way of those before it when it began."""
 
     earlier: tuple[asyncio.Task[None], ...] = ()
@@ -42,7 +42,7 @@ class _Turn:
     amendable: Amendable | None = None
     irrevocable: bool = False
     open: Action | None = None  # an irrevocable action of which nobody knows yet what came of it
-    sealing: bool = False  # an order is being sealed
+    sealing: bool = False  # an order is being sealed, of which nothing is decided yet
     voids: bool = False  # what was read back is given up before anything else is done
     undone: bool = False  # it was withdrawn, or the caller hung up: nothing of it is decided any more
 
@@ -59,10 +59,10 @@ class Deeds:
         self._executor = executor
         self._news = news
         self._session = session
-        self._turn = _Turn()
-        self._sealing: _Turn | None = None
-        self._behind: dict[asyncio.Task[None], _Turn] = {}
-        self._unsaid: list[tuple[_Turn, Reply]] = []
+        self._turn = _Doing()
+        self._sealing: _Doing | None = None
+        self._behind: dict[asyncio.Task[None], _Doing] = {}
+        self._unsaid: list[tuple[_Doing, Reply]] = []
         self._late: list[TransferReceipt] = []
         self._owning_up: asyncio.Task[None] | None = None
         self._handoff: Handoff | None = None
@@ -89,7 +89,7 @@ class Deeds:
 
     def begin(self) -> None:
         """A turn begins, and tells what has come to its end since the one before began."""
-        self._turn = _Turn(tuple(self._behind))
+        self._turn = _Doing(tuple(self._behind))
         for receipt in self._late:
             self._news.settled(receipt)
         self._late.clear()
@@ -167,7 +167,7 @@ class Deeds:
         if hung_up and self._executor.proposed:
             await self._void()
 
-    def _act(self, decision: Deed, turn: _Turn) -> Coroutine[Any, Any, Event]:
+    def _act(self, decision: Deed, turn: _Doing) -> Coroutine[Any, Any, Event]:
         if isinstance(decision, Confirm):
             if self._sealed_by_another(turn):
                 self._session.revocable = False  # that seal is given up for this one
@@ -176,7 +176,7 @@ class Deeds:
             turn.irrevocable = True
         return self._acted(decision, turn)
 
-    async def _acted(self, decision: Deed, turn: _Turn) -> Event:
+    async def _acted(self, decision: Deed, turn: _Doing) -> Event:
         if turn.voids:
             turn.voids = False
             await self._void()
@@ -187,16 +187,14 @@ class Deeds:
             if turn.earlier:  # of two seals the later one holds
                 await asyncio.wait(turn.earlier)
             work = self._executor.propose(decision.order)
-        try:
-            event = await _in_time(work, turn.time.left())
-        finally:
-            turn.sealing = False
+        event = await _in_time(work, turn.time.left())
         if turn.open is not None and not isinstance(event, ActionFailed | StepUpStarted | StepUpFailed):
             await self._refresh()
         turn.open = None
         return event
 
-    def _decide(self, event: Event, turn: _Turn) -> Decision:
+    def _decide(self, event: Event, turn: _Doing) -> Decision:
+        turn.sealing = False
         decision = self._session.decide(event, late=turn is not self._turn)
         turn.voids = self._session.voids or self._unwanted(event)
         return decision
@@ -205,13 +203,13 @@ class Deeds:
         """Whether an order was sealed for which nobody waits any more."""
         return isinstance(event, Proposed) and self._session.proposal != event.proposal.id
 
-    async def _give_up(self, decision: Decision, turn: _Turn) -> None:
+    async def _give_up(self, decision: Decision, turn: _Doing) -> None:
         """What was read back and is given up is void before a word of that is said; an action does so itself."""
         if turn.voids and not acts(decision):
             turn.voids = False
             await finish(self._void())
 
-    async def _carried_on(self, deed: "asyncio.Task[Event]", decision: Deed, turn: _Turn) -> None:
+    async def _carried_on(self, deed: "asyncio.Task[Event]", decision: Deed, turn: _Doing) -> None:
         """What a stopped reply had begun goes on until there are words, which the next reply says."""
         event = await self._certain(deed, decision, turn)
         for _ in range(MOST_STEPS):
@@ -219,6 +217,7 @@ class Deeds:
             if turn.undone or (sealing and self._sealing is not turn):
                 if sealing:
                     await self._void()
+                turn.sealing = False
                 return
             if not turn.whole and self._session.would_bind(event):
                 return  # nothing irrevocable is done for what the caller may have gone on with
@@ -235,17 +234,17 @@ class Deeds:
             decision = after
             event = await self._certain(self._act(decision, turn), decision, turn)
 
-    def _sealed_by_another(self, turn: _Turn) -> bool:
+    def _sealed_by_another(self, turn: _Doing) -> bool:
         return self._sealing is not None and self._sealing is not turn and self._sealing.sealing
 
-    def _leave(self, decision: Decision, turn: _Turn) -> None:
+    def _leave(self, decision: Decision, turn: _Doing) -> None:
         """Words for the next reply."""
         if isinstance(decision, Handoff):
             self._handoff = decision
         elif not isinstance(decision, Execute) and (said := beyond(decision.reply, self._session.retold)) is not None:
             self._unsaid.append((turn, said))
 
-    async def _certain(self, deed: Awaitable[Event], decision: Deed, turn: _Turn) -> Event:
+    async def _certain(self, deed: Awaitable[Event], decision: Deed, turn: _Doing) -> Event:
         """What came of a deed behind a stopped reply: a failure is owned up to as well."""
         try:
             return await deed

@@ -1,6 +1,6 @@
 """Where one call's dialogue stands. Nothing else reads or keeps the dialogue's state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -43,7 +43,6 @@ from services.dialogue import (
     unheard,
     voided,
 )
-from services.dialogue.names import both
 from services.interpretation import InterpretationContext
 from services.payees import PayeeIndex
 from services.ports import Clock
@@ -219,14 +218,3 @@ class DialogueSession:
     @property
     def _now(self) -> datetime:
         return self._clock.now().astimezone(zone(self._profile.zone))
-
-
-def beyond(said: Reply | None, told: Sequence[Reply]) -> Reply | None:
-    """What a reply says besides what was done, which is told again by itself."""
-    if said is None or said in told:
-        return None
-    first, second = said.params.get("first"), said.params.get("second")
-    if said.id != "say.both" or not isinstance(first, Reply) or not isinstance(second, Reply):
-        return said
-    first, second = beyond(first, told), beyond(second, told)
-    return second if first is None else first if second is None else both(first, second)

@@ -11,9 +11,9 @@ from schemas.errors import InternalFault, MoneyRefused, NotFound, StepUpRequired
 from schemas.ids import EN_US, CallId, CardId, CustomerId, ProposalId
 from schemas.stepup import Challenge, proposal_purpose
 from schemas.transfer import Owed, Proposal, TransferReceipt
-from schemas.turn import ReplyEvent, ReplyId, ReplyText
+from schemas.turn import HandedOff, ReplyEvent, ReplyId, ReplyText
 from services.call.agent import Agent
-from services.dialogue import Event, Idle, Proposing, Submitting, Unlocking
+from services.dialogue import Event, Proposing, Submitting, Unlocking
 from services.execution import Banking
 from services.payees import PayeeIndex
 from services.session import Caller
@@ -32,6 +32,7 @@ class FakeSlowBank:
     faults: dict[str, Exception] = field(default_factory=dict)
     code_for: frozenset[str] = frozenset()
     right: bool = True
+    slow: dict[str, int] = field(default_factory=dict)
     rows: dict[ProposalId, str] = field(default_factory=dict)
     orders: dict[ProposalId, TransferOrder] = field(default_factory=dict)
     locked: bool = False
@@ -41,12 +42,14 @@ class FakeSlowBank:
 
     async def _done(self, name: str, effect: Callable[[], Any] = lambda: None) -> Any:
         fault = self.faults.get(name)
-        await asyncio.sleep(0)
+        for _ in range(self.slow.get(name, 1)):
+            await asyncio.sleep(0)
         if isinstance(fault, MoneyRefused):
             self._void()
             raise fault
         result = effect()
-        await asyncio.sleep(0)
+        for _ in range(self.slow.get(f"{name} answered", 1)):
+            await asyncio.sleep(0)
         if fault is not None:
             raise fault
         return result
@@ -150,6 +153,7 @@ class CutCall:
         self.replies = 0
         self.locked_at_first = bank.locked
         self.said = ""
+        self.handed_off = False
 
     @property
     def reply(self) -> ReplyId:
@@ -165,7 +169,10 @@ class CutCall:
         agent = self.agent
         heard = heard_in(self.session._state, event)
         made = agent._recorded(self.reply, lambda trace: agent._pipeline.event(heard, trace, FakeTurn()))
-        events = [event async for event in made]
+        events: list[ReplyEvent] = []
+        async for part in made:
+            events.append(part)
+            self.handed_off = self.handed_off or isinstance(part, HandedOff)
         self.said += " ".join(event.text for event in events if isinstance(event, ReplyText))
         return events
 
@@ -194,8 +201,8 @@ class CutCall:
 
     async def rest(self) -> None:
         """What was begun has come to its end."""
-        while self.agent._deeds._behind:
-            await asyncio.sleep(0)
+        if behind := self.agent._deeds._behind:
+            await asyncio.wait(behind)
 
     def sound(self) -> None:
         """Nothing waits for what nobody does, nothing that was done is unknown, nothing given up is open."""
@@ -207,9 +214,7 @@ class CutCall:
             assert row != SPENT or known, "money moved, and nobody says so"
         known = owed or bank.locked == self.locked_at_first or "locked your" in self.said or bank.faults
         assert known, "a card was changed, and nobody says so"
+        assert not bank.told_ or "on its way" in self.said, "nobody said what counts as told"
         live = {id_ for id_, row in bank.rows.items() if row == OPEN}
         waits = self.session.proposal
         assert live == ({waits} if waits is not None else set()), "what is open is not what waits for a yes"
-
-    def idle(self) -> bool:
-        return isinstance(self.session._state.phase, Idle)
