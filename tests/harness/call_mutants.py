@@ -50,7 +50,9 @@ FAULTS: dict[str, tuple[Edit, Check]] = {
         Edit(deeds, "kept = await self._executor.follow_up(deed.proposal)", "kept = True"),
         told("a yes of which nobody knows"),
     ),
-    "what was withdrawn is decided": (Edit(deeds, "if turn.undone or (sealing", "if (sealing"), back("a balance of a slow bank")),
+    "what was withdrawn is decided": (
+        Edit(deeds, "if turn.undone or (sealing", "if (sealing"), back("a balance of a slow bank"),
+    ),
     "what was withdrawn is said": (
         Edit(deeds, "self._unsaid = [said for said in self._unsaid if said[0] is not self._turn]", "pass"),
         back("a balance"),
@@ -62,7 +64,9 @@ FAULTS: dict[str, tuple[Edit, Check]] = {
         Edit(deeds, "if self.irrevocable or not self._session.revocable:", "if self.irrevocable:"),
         told("a yes to a slow bank", "a cancel taken back"),
     ),
-    "two orders are sealed at once": (Edit(deeds, "if turn.earlier:", "if False:"), told("an order to a slow bank", "another order")),
+    "two orders are sealed at once": (
+        Edit(deeds, "if turn.earlier:", "if False:"), told("an order to a slow bank", "another order"),
+    ),
     "an order that failed stays sealed": (
         Edit(deeds, "            await self._void()  # it may be", "            pass  # it may be"),
         told("an order that fails"),
