@@ -48,7 +48,7 @@ class Owed:
     @property
     def ended(self) -> bool:
         """Whether there is something to be told."""
-        return self.receipt.state not in _OPEN
+        return self.receipt.state not in OPEN_STATES
 
 
-_OPEN: Final = frozenset({TransferState.PROPOSED, TransferState.SUBMITTING, TransferState.UNKNOWN})
+OPEN_STATES: Final = frozenset({TransferState.PROPOSED, TransferState.SUBMITTING, TransferState.UNKNOWN})

@@ -6,13 +6,12 @@ transcript ─ interpret (normalise → payees → understand) ─┬─ clear �
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Final
 
-from schemas.decision import Confirm, Decision, Execute
+from schemas.decision import Confirm
 from schemas.transcript import Transcript
 from schemas.turn import Decided, Normalized, PayeesMatched, ReadBackReady, ReplyEvent, TransferMoved
 from services.dialogue import Event, Proposed, TransferSettled
-from services.execution import Deeds, Tidings
+from services.execution import MOST_STEPS, Deeds, Tidings, acts
 from services.interpretation import Interpreter
 from services.observability import Stamp
 from services.ports import Amendable
@@ -21,8 +20,6 @@ from services.response import ResponseRenderer
 from services.session import DialogueSession, ExtractionStage
 
 ReplyEvents = AsyncGenerator[ReplyEvent, None]
-_MAX_STEPS: Final = 8
-"""Decisions one utterance may lead to; the longest way (confirm, step up, submit, say) takes four."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +48,11 @@ class Pipeline:
         """Decide, act on it, decide on what came of that, until there are words to be said."""
         for told in self.tidings.first(trace.reply):
             yield told
-        for _ in range(_MAX_STEPS):
-            decision = await self._decided(event, turn)
+        for _ in range(MOST_STEPS):
+            decision = self.deeds.person() or await self.deeds.decided(event, turn)
             if trace.reveals(decision):
                 yield Decided(trace.understood, decision)
-            if not isinstance(decision, Execute) and (not isinstance(decision, Confirm) or decision.reply):
+            if not acts(decision):
                 if isinstance(decision, Confirm):
                     self.session.reads_back(trace.reply)
                 async for said in self.renderer.render(decision, self.session.locale, trace, asks=self.session.asks):
@@ -70,13 +67,3 @@ class Pipeline:
                 self.deeds.note(event.receipt)
         self.tidings.told(trace.reply)
         yield trace.done()
-
-    async def _decided(self, event: Event, turn: Amendable | None) -> Decision:
-        """On what can't be undone once the turn is over, by what is known then. Until then nothing holds."""
-        if turn is not None and self.session.would_bind(event):
-            with self.deeds.time.paused():
-                await turn.commit()
-        decision = self.session.decide(event)
-        if self.session.voids:
-            await self.deeds.void()
-        return decision

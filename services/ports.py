@@ -179,7 +179,7 @@ class Ledger(Protocol):
         ...
 
     async def owed(self, customer: CustomerId) -> Sequence[Owed]:
-        """What the customer has yet to be told the end of, oldest first; what is still open as well."""
+        """What the customer has yet to be told the end of, oldest first; then what is still open."""
         ...
 
     async def follow_up(self, customer: CustomerId, proposal: ProposalId) -> bool:

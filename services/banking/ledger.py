@@ -18,7 +18,7 @@ from services.store import micros
 
 _OWED_FOR: Final = timedelta(days=30)
 MOST_OWED: Final = 8
-"""So many words are owed at once; what is newer waits until older ones were heard."""
+"""So many words are owed at once, of what has ended and of what is open each; what is newer waits for older ones."""
 
 
 class SqlLedger:
@@ -91,7 +91,7 @@ class SqlLedger:
         return await self._confirmer.confirm(customer, call, proposal, seal)
 
     async def owed(self, customer: CustomerId) -> Sequence[Owed]:
-        """What the customer has yet to be told the end of, oldest first; what is still open as well."""
+        """What the customer has yet to be told the end of, oldest first; then what is still open."""
         return await transfers.owed(customer, self._store, self._clock.now() - _OWED_FOR, MOST_OWED)
 
     async def follow_up(self, customer: CustomerId, proposal: ProposalId) -> bool:

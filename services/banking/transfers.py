@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from schemas.banking import TransferState
 from schemas.ids import CallId, CustomerId, ProposalId
-from schemas.transfer import Owed, TransferReceipt
+from schemas.transfer import OPEN_STATES, Owed, TransferReceipt
 from services.banking.entries import OPEN, SEALED, LedgerEntry, Spending, entry_of, sealed_columns
 from services.banking.tables import transfers
 from services.store import Store, changed, micros
@@ -160,11 +160,19 @@ async def put_off(customer: CustomerId, store: Store, proposal: ProposalId, unti
     await store.execute("reconcile.put_off", _PUT_OFF, which)
 
 
+_OWED: Final = sa.select(transfers).where(_mine & (_c.owed_at > sa.bindparam("since"))).order_by(_c.owed_at)
+_ENDS: Final = _c.state.not_in([state.value for state in OPEN_STATES])
+
+
 async def owed(customer: CustomerId, store: Store, since: datetime, most: int) -> Sequence[Owed]:
-    """What the customer has yet to be told the end of, oldest first."""
-    wanted = sa.select(transfers).where(_mine & (_c.owed_at > sa.bindparam("since"))).order_by(_c.owed_at).limit(most)
+    """What the customer has yet to be told the end of, oldest first: `most` that ended, then `most` that did not."""
     values = {"customer": customer, "since": micros(since)}
-    rows = await store.look(lambda connection: connection.execute(wanted, values).all())
+
+    def looked(connection: sa.Connection) -> list[sa.Row[Any]]:
+        each = (connection.execute(_OWED.where(which).limit(most), values) for which in (_ENDS, ~_ENDS))
+        return [row for rows in each for row in rows]
+
+    rows = await store.look(looked)
     return [Owed(entry.proposal.order, entry.receipt) for entry in map(entry_of, rows)]
 
 

@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from schemas.decision import Action, Reply
+from schemas.decision import Reply
 from schemas.errors import TellerlineError
 from schemas.ids import Locale, ProposalId, RuleId
 from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.transfer import Owed, Proposal
-from schemas.turn import ReadBackReady, ReplyEvent, ReplyId
+from schemas.turn import Awaits, ReadBackReady, ReplyEvent, ReplyId
 from services.call.on_record import put_on_record
 from services.dialogue import ProposalResumed, ReadbackDelivered, ReadbackUnheard, Silence
 from services.execution import ActionExecutor, Banking, Deeds, News, Tidings
@@ -82,8 +82,8 @@ class Agent:
 
     @property
     def owes(self) -> bool:
-        """Whether something was done that the caller has not heard of."""
-        return bool(self._session.untold)
+        """Whether something was done, or decided behind a stopped reply, that the caller has not heard of."""
+        return bool(self._session.untold) or self._deeds.waiting
 
     @property
     def has_news(self) -> bool:
@@ -98,12 +98,11 @@ class Agent:
 
     def silence(self, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say when the caller says nothing."""
-        return self._recorded(reply, lambda trace: self._pipeline.event(Silence(), trace))
+        return self._recorded(reply, self._silent)
 
     def failed(self, error: TellerlineError, reply: ReplyId) -> AsyncIterator[ReplyEvent]:
         """What to say after an error."""
-        deed = self._deeds.open
-        return self._recorded(reply, lambda trace: self._owned_up(error, deed, trace))
+        return self._recorded(reply, lambda trace: self._owned_up(error, trace))
 
     def welcome(self, reply: ReplyId, locale: Locale) -> AsyncIterator[ReplyEvent]:
         """What to say to a caller who has not said anything, where the client wants the first word said."""
@@ -124,9 +123,22 @@ class Agent:
         """What became of transfers whose end the caller waits for."""
         return self._recorded(reply, self._told)
 
-    async def _owned_up(self, error: TellerlineError, deed: Action | None, trace: TurnTrace) -> ReplyEvents:
-        failed = await self._deeds.own_up(error, deed)
-        async for event in self._pipeline.event(failed, trace):
+    async def _silent(self, trace: TurnTrace) -> ReplyEvents:
+        made = self._caught_up(trace) if self._deeds.speaks else self._pipeline.event(Silence(), trace)
+        async for event in made:
+            yield event
+
+    async def _caught_up(self, trace: TurnTrace) -> ReplyEvents:
+        for told in self._tidings.first(trace.reply):
+            yield told
+        self._tidings.told(trace.reply)
+        trace.awaits = Awaits.NOTHING if self._session.idle else Awaits.ANSWER
+        yield trace.done()
+
+    async def _owned_up(self, error: TellerlineError, trace: TurnTrace) -> ReplyEvents:
+        failed = await self._deeds.own_up(error)
+        made = self._caught_up(trace) if failed is None else self._pipeline.event(failed, trace)
+        async for event in made:
             yield event
 
     async def _taken_up(self, pending: Proposal, trace: TurnTrace) -> ReplyEvents:
@@ -161,11 +173,7 @@ class Agent:
 
     async def withdraw(self, reply: ReplyId) -> bool:
         """Undo the turn that `reply` answered, if nothing irrevocable came of it."""
-        if reply != self._answering or self._deeds.irrevocable:
-            return False
-        if self._session.take_back():
-            await self._executor.void()
-        return True
+        return reply == self._answering and await self._deeds.withdraw()
 
     async def delivered(self, reply: ReplyId) -> None:
         """The caller heard all of `reply`: a read-back may now be confirmed, and what it told of is known."""
@@ -186,7 +194,8 @@ class Agent:
 
     async def close(self, *, hung_up: bool = False) -> None:
         """The call is over. What was read back may be taken up by the customer's next call, unless they hung up."""
-        await self._news.close()
-        if hung_up and self._session.proposal is not None:
-            await self._executor.void()
+        try:
+            await self._deeds.close(hung_up=hung_up)
+        finally:
+            await self._news.close()
         await self._recorder.event("call.ended")

@@ -1,6 +1,7 @@
 """The answering side of a call: turns wait for the turn handler, and replies are cut, taken back, or heard out."""
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from functools import partial
 
 from schemas.call import (
     CallEvent,
@@ -138,10 +139,10 @@ class Conversation:
         if events is not None:
             self._answer(Draft(reply, lambda: events))
 
-    def fail(self, error: TellerlineError) -> None:
-        """Say an error, so that it is never silence."""
+    def fail(self, error: TellerlineError, *, surely: bool = False) -> None:
+        """Say an error, so that it is never silence; `surely` that of a reply, however much waits."""
         reply = self._reply()
-        self._answer(Draft(reply, lambda: self._handler.failed(error, reply.id), sorry=True))
+        self._answer(Draft(reply, lambda: self._handler.failed(error, reply.id), sorry=True), surely=surely)
 
     def cut(self, reason: CutReason, reply: ReplyId | None = None) -> bool:
         """Stop the reply that the caller hears, if any (and if it is `reply`, where one is named)."""
@@ -197,7 +198,7 @@ class Conversation:
 
     def run(self) -> AsyncGenerator[ItemId, None]:
         """Do the work until cancelled. Gives each utterance that continues a turn, once that turn was undone for it."""
-        return self._queue.run(self.fail)
+        return self._queue.run(partial(self.fail, surely=True))
 
     async def close(self, marks: Iterable[PlaybackIn], *, speaking: bool) -> None:
         """The call is over, and `run` with it: what was heard by then counts, though nobody came to note it."""
@@ -215,8 +216,8 @@ class Conversation:
     def _reply(self, item: ItemId | None = None) -> AgentReply:
         return AgentReply(ReplyId(self._clock.new_id()), item)
 
-    def _answer(self, draft: Draft) -> None:
-        self._queue.put(draft)
+    def _answer(self, draft: Draft, *, surely: bool = False) -> None:
+        self._queue.put(draft, surely=surely)
         self._last = draft.reply
 
     def _nothing_to_say(self) -> None:

@@ -35,7 +35,7 @@ class ReplyQueue:
         self._handler = handler
         self._replies = replies
         self._emit = emit
-        self._waiting: asyncio.Queue[tuple[float, Draft | Fate]] = asyncio.Queue(_WAITING)
+        self._waiting: asyncio.Queue[tuple[float, Draft | Fate]] = asyncio.Queue()
         self._making: asyncio.Task[None] | None = None
         self._continued: UserTurn | None = None
         self._busy = 0
@@ -50,12 +50,11 @@ class ReplyQueue:
         """Whether a reply is being made."""
         return self._making is not None
 
-    def put(self, work: Draft | Fate) -> None:
-        """Let it wait for its turn. Raises RateLimited when too much waits."""
-        try:
-            self._waiting.put_nowait((time.monotonic(), work))
-        except asyncio.QueueFull:
-            raise RateLimited("too many turns wait for an answer") from None
+    def put(self, work: Draft | Fate, *, surely: bool = False) -> None:
+        """Let it wait for its turn. Raises RateLimited when too much waits, but `surely` for what a reply owes."""
+        if not surely and self._waiting.qsize() >= _WAITING:
+            raise RateLimited("too many turns wait for an answer")
+        self._waiting.put_nowait((time.monotonic(), work))
         self._busy += 1
 
     def stop_making(self) -> None:
@@ -136,6 +135,8 @@ class ReplyQueue:
             await asyncio.wait({task})
         if draft.turn is not None and draft.turn.life is Life.CONTINUED:
             self._continued = draft.turn.turn
+        if draft.reply.state is ReplyState.FAILED:
+            await self._handler.interrupted(draft.reply.id)
         if not task.cancelled():
             task.result()
 

@@ -20,6 +20,7 @@ from services.dialogue.events import (
     UserUtterance,
 )
 from services.dialogue.foresight import foreseen
+from services.dialogue.names import beyond
 from services.dialogue.phases import (
     Asking,
     Changing,
@@ -77,6 +78,7 @@ __all__ = [
     "UserUtterance",
     "Waiting",
     "amount_open",
+    "beyond",
     "context_of",
     "decide",
     "foreseen",

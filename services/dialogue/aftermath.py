@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from rules.load import RuleFile, load
 from rules.locales import space
-from schemas.banking import TransferOrder, TransferState
+from schemas.banking import TransferState
 from schemas.decision import Answer, Clarify, Reply
 from schemas.ids import Locale, language
 from schemas.intent import MONEY_MOVING, Intent
@@ -35,14 +35,17 @@ class Aftermath(RuleFile):
     mistaken: tuple[str, ...] = ()
 
 
-def done_with(state: TransferState, order: TransferOrder | None, facts: Facts) -> ActionOutcome:
+def done_with(state: TransferState) -> ActionOutcome:
     """What became of a transfer, as callers mind it."""
-    if state in {TransferState.UNKNOWN, TransferState.SUBMITTING}:
-        return ActionOutcome.PENDING
-    if state not in {TransferState.SUCCEEDED, TransferState.CONFIRMED}:
-        return ActionOutcome.NOTHING
-    later = order is not None and order.on is not None and order.on > facts.today
-    return ActionOutcome.BOOKED if later else ActionOutcome.MOVED
+    match state:
+        case TransferState.SUCCEEDED:
+            return ActionOutcome.MOVED
+        case TransferState.CONFIRMED:
+            return ActionOutcome.BOOKED
+        case TransferState.UNKNOWN | TransferState.SUBMITTING:
+            return ActionOutcome.PENDING
+        case _:
+            return ActionOutcome.NOTHING
 
 
 def noted(memory: Memory, done: ActionOutcome, told: Reply) -> Memory:

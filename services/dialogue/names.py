@@ -1,7 +1,7 @@
 """Speakable names of things: accounts by name and last digits, payees with what tells them apart."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Final, TypeVar
@@ -31,6 +31,17 @@ def told_of(things: tuple[_T, ...], most: int) -> tuple[tuple[_T, ...], int]:
 def both(first: Reply, second: Reply) -> Reply:
     """One sentence, and another."""
     return reply("say.both", first=first, second=second)
+
+
+def beyond(said: Reply | None, told: Sequence[Reply]) -> Reply | None:
+    """What a reply says besides what was done, which is told again by itself."""
+    if said is None or said in told:
+        return None
+    first, second = said.params.get("first"), said.params.get("second")
+    if said.id != "say.both" or not isinstance(first, Reply) or not isinstance(second, Reply):
+        return said
+    first, second = beyond(first, told), beyond(second, told)
+    return second if first is None else first if second is None else both(first, second)
 
 
 def account(facts: Facts, id_: AccountId | None) -> Account | None:

@@ -54,7 +54,7 @@ from services.dialogue.phases import (
 )
 from services.dialogue.questions import ask
 from services.dialogue.readback import doubted, readback, settled
-from services.dialogue.resume import go_on
+from services.dialogue.resume import come_back, go_on
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import task_for, without
 
@@ -147,10 +147,10 @@ def action_failed(state: DialogueState, event: ActionFailed, facts: Facts) -> St
             return _order_failed(memory, task, event.code, said, facts)
         case SteppingUp(Submitting(it)):
             return _order_failed(memory, it.task, event.code, said, facts)
-        case SteppingUp():
-            return go_on(DialogueState(memory=memory), said, facts)
-        case Unlocking(behind=behind):
-            state = state.at(behind)
+        case Unlocking() | SteppingUp(Unlocking()):
+            state, pending = come_back(_unlocked(state), facts)
+            if pending is not None:
+                return state, Clarify(both(said, pending))
     return go_on(state, said, facts) if state.task is None else (state, Answer(reply=said))
 
 
@@ -191,7 +191,12 @@ def step_up_failed(state: DialogueState, event: StepUpFailed, facts: Facts) -> S
     """Ask again, or give up."""
     if not event.final:
         return state, Clarify(reply("step_up.wrong"))
-    return go_on(DialogueState(memory=state.memory), reply("step_up.failed"), facts)
+    match state.phase:
+        case SteppingUp(Submitting()):
+            state = DialogueState(memory=state.memory)
+        case _:
+            state = _unlocked(state)
+    return go_on(state, reply("step_up.failed"), facts)
 
 
 def transfer_settled(state: DialogueState, event: TransferSettled, facts: Facts) -> Step:
@@ -199,7 +204,7 @@ def transfer_settled(state: DialogueState, event: TransferSettled, facts: Facts)
     it = state.read_back
     order = it.order if it is not None and it.proposal == event.receipt.proposal else None
     said = _stands(event.receipt, order, facts)
-    done = done_with(event.receipt.state, order, facts)
+    done = done_with(event.receipt.state)
     memory = noted(state.memory, done, said)
     if order is not None:
         memory = replace(memory, ordered=None if done is ActionOutcome.NOTHING else task_for(order))
@@ -212,9 +217,9 @@ def _stands(  # noqa: PLR0911 - one return a state
     """Where a transfer stands. UNKNOWN is never called a failure."""
     match receipt.state:
         case TransferState.SUCCEEDED:
-            return reply("transfer.settled") if order is None else settled(order, facts)
+            return reply("transfer.settled") if order is None else settled(order, facts, booked=False)
         case TransferState.CONFIRMED if order is not None:
-            return settled(order, facts)
+            return settled(order, facts, booked=True)
         case TransferState.UNKNOWN if receipt.reason == UNPROMISED:
             return reply("transfer.unsure")
         case TransferState.UNKNOWN | TransferState.SUBMITTING | TransferState.CONFIRMED:

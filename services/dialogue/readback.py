@@ -47,11 +47,11 @@ def _doubt(order: TransferOrder, verification: PayeeVerification, name: Reply, f
             return reply("warn.new_payee", payee=name) if known is not None and known.is_new else None
 
 
-def settled(order: TransferOrder, facts: Facts) -> Reply:
-    """What to say of an order that went through, or that waits for its day."""
+def settled(order: TransferOrder, facts: Facts, *, booked: bool) -> Reply:
+    """What to say of an order that went through, or that is `booked` and waits for its day, were it today by now."""
     kind = "bill_" if bill(facts, order.bill_id) is not None else "own_" if order.to_account is not None else ""
     to = _to(order, facts)
-    if order.on is not None and order.on > facts.today:
+    if booked and order.on is not None:
         return reply(f"transfer.{kind}scheduled", amount=order.amount, to=to, date=day_name(facts, order.on))
     return reply(f"transfer.{kind}done", amount=order.amount, to=to)
 

@@ -16,7 +16,7 @@ from schemas.decision import (
     UnlockCard,
     VerifyStepUp,
 )
-from schemas.errors import NotFound, StepUpRequired, TellerlineError
+from schemas.errors import DependencyFailed, NotFound, StepUpRequired, TellerlineError
 from schemas.ids import CallId, CustomerId, ProposalId
 from schemas.stepup import Challenge, card_purpose, proposal_purpose
 from schemas.transfer import Owed, Proposal, TransferReceipt
@@ -54,10 +54,12 @@ class ActionExecutor:
         self._challenge: Challenge | None = None
         self._tries = 0
         self._proposal: Proposal | None = None
+        self.proposed = False
+        """Whether something of this call may be open in the ledger."""
 
     def take_up(self, proposal: Proposal) -> None:
         """What a dropped call left unanswered is now this call's."""
-        self._proposal = proposal
+        self._proposal, self.proposed = proposal, True
 
     async def propose(self, order: TransferOrder) -> Event:
         """Have the ledger seal an order."""
@@ -98,6 +100,7 @@ class ActionExecutor:
         """What was read back holds no more."""
         self._proposal = None
         await self._banking.ledger.void(self._customer, self._call)
+        self.proposed = False
 
     async def _reported(
         self, work: Callable[[Any], Coroutine[Any, Any, Event]], given: Action | TransferOrder
@@ -108,9 +111,13 @@ class ActionExecutor:
             except StepUpRequired:
                 return await self._challenge_for(given)
         except TellerlineError as error:
+            if isinstance(given, TransferOrder) and isinstance(error, DependencyFailed):
+                with contextlib.suppress(TellerlineError):
+                    await self.void()  # it may be sealed all the same
             return ActionFailed(error.code, error.spoken, None if isinstance(given, TransferOrder) else given)
 
     async def _propose(self, order: TransferOrder) -> Event:
+        self.proposed = True
         self._proposal = await self._banking.ledger.propose(self._customer, self._call, order)
         return Proposed(self._proposal)
 
@@ -136,9 +143,9 @@ class ActionExecutor:
         proposal = self._proposal
         if proposal is None or proposal.id != action.proposal:
             raise NotFound("no such proposal in this call")
-        return TransferSettled(
-            await self._banking.ledger.confirm(self._customer, self._call, proposal.id, proposal.seal)
-        )
+        receipt = await self._banking.ledger.confirm(self._customer, self._call, proposal.id, proposal.seal)
+        self.proposed = False
+        return TransferSettled(receipt)
 
     async def _challenge_for(self, given: Action | TransferOrder) -> Event:
         """A second factor is due: begin it for exactly what was asked."""

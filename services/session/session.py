@@ -1,6 +1,6 @@
 """Where one call's dialogue stands. Nothing else reads or keeps the dialogue's state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
@@ -34,6 +34,7 @@ from services.dialogue import (
     Outcome,
     OutcomesHeard,
     UserUtterance,
+    Waiting,
     amount_open,
     context_of,
     decide,
@@ -74,6 +75,10 @@ class DialogueSession:
         self._payees = caller.payees
         self._profile = caller.profile
         self._state = self._before = DialogueState()
+        self.revocable = True
+        """Whether nothing has happened since the turn began but the turn itself."""
+        self._late: tuple[Outcome, ...] = ()
+        self._gave_up = False
         self.voids = False
         """Whether the last decision gave up what was read back."""
         self._read_back: ReplyId | None = None
@@ -110,6 +115,12 @@ class DialogueSession:
         """How that is told which was done and not yet heard of."""
         return tuple(outcome.told for outcome in unheard(self._state))
 
+    @property
+    def retold(self) -> tuple[Reply, ...]:
+        """What is said anew by itself: what was done and not yet heard of, and what a yes is awaited to."""
+        it = self._state.read_back
+        return self.untold if it is None else (*self.untold, it.said)
+
     def offer(self, interpretation: Interpretation) -> ExtractionOffer:
         """What a model may choose among."""
         return offer_of(interpretation, self._state.asked)
@@ -122,23 +133,29 @@ class DialogueSession:
 
     def begin(self) -> None:
         """A turn begins: `take_back` leads here."""
-        self._before = self._state
+        self._before, self._late, self._gave_up, self.revocable = self._state, (), False, True
 
     def take_back(self) -> bool:
-        """Undo the turn; whether something was proposed in it."""
+        """Undo the turn; whether something was proposed in it, or given up, which then has to be read back anew."""
         proposed = self._state.proposal is not None and self._state.proposal != self._before.proposal
         self._state, self._read_back = self._before, None
-        return proposed
+        if self._gave_up and self._before.task is not None:
+            self._state = self._before.at(Waiting(self._before.task))
+        return proposed or self._gave_up
 
     def renew(self, profile: CustomerProfile) -> None:
         """Balances and locks have changed."""
         self._profile = profile
 
-    def decide(self, event: Event) -> Decision:
-        """The dialogue goes on."""
+    def decide(self, event: Event, *, late: bool = False) -> Decision:
+        """The dialogue goes on; with what an earlier turn had begun, where it is `late`: no reply tells of it yet."""
         before = self._state
         self._state, decision = decide(before, event, self._facts)
         self.voids = voided(before, self._state)
+        self._gave_up = self._gave_up or self.voids
+        if late:
+            self.revocable = False
+            self._late += tuple(each for each in unheard(self._state) if each not in unheard(before))
         return decision
 
     def would(self, event: Event) -> Decision:
@@ -179,7 +196,7 @@ class DialogueSession:
 
     def tells(self, reply: ReplyId) -> None:
         """`reply` tells all that was done and not yet heard of."""
-        self._telling = reply, unheard(self._state)
+        self._telling = reply, tuple(each for each in unheard(self._state) if each not in self._late)
 
     def heard(self, reply: ReplyId) -> None:
         """The caller heard all of `reply`: what it told of is known."""
@@ -201,11 +218,3 @@ class DialogueSession:
     @property
     def _now(self) -> datetime:
         return self._clock.now().astimezone(zone(self._profile.zone))
-
-
-def beyond(said: Reply | None, told: Sequence[Reply]) -> Reply | None:
-    """What a reply says besides what was done, which is told again by itself."""
-    while said is not None and said.id == "say.both" and said.params["first"] in told:
-        second = said.params["second"]
-        said = second if isinstance(second, Reply) else None
-    return None if said in told else said

@@ -1,7 +1,7 @@
 """What can be ordered and what becomes of it: payees, own accounts, bills, later days; on both databases."""
 
 from dataclasses import replace
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 
@@ -114,6 +114,26 @@ async def test_a_later_day_waits_confirmed_and_is_kept(house: House) -> None:
     await house.reconciler.run_once()
     assert (await house.ledger.receipt(ANN, proposal.id)).state is TransferState.SUCCEEDED
     assert (await held(house.store))[CHECKING] == BALANCE - 5_000
+
+
+@pytest.mark.parametrize(
+    ("zone", "day", "begins"),
+    [
+        ("America/New_York", date(2026, 3, 6), datetime(2026, 3, 6, 5, tzinfo=UTC)),
+        ("Asia/Tokyo", date(2026, 3, 6), datetime(2026, 3, 5, 15, tzinfo=UTC)),
+        ("America/Havana", date(2026, 3, 8), datetime(2026, 3, 8, 5, tzinfo=UTC)),  # from 23:59 to 01:00
+    ],
+)
+async def test_a_later_day_begins_when_it_does_for_the_customer(
+    house: House, zone: str, day: date, begins: datetime
+) -> None:
+    await change(house.store, t.customers, zone=zone)
+    proposal = await house.proposed(order(on=day))
+    await house.ledger.confirm(ANN, CALL, proposal.id, proposal.seal)
+    for early_s, state in ((60, TransferState.CONFIRMED), (0, TransferState.SUCCEEDED)):
+        house.clock.advance((begins - house.clock.now()).total_seconds() - early_s)
+        await house.reconciler.run_once()
+        assert (await house.ledger.receipt(ANN, proposal.id)).state is state
 
 
 async def test_a_bank_that_says_no(house: House) -> None:

@@ -150,6 +150,9 @@ class FakeDesk:
         if outcome is not TransferState.FAILED:
             self.moved.append(self.open.order)
             self.accounts = tuple(_after(account, self.open.order) for account in self.accounts)
+            later = (self.open.order.on or NOW.date()) > NOW.date()
+            if later and outcome is TransferState.SUCCEEDED:
+                outcome = TransferState.CONFIRMED
         self.open = None
         return TransferSettled(TransferReceipt(proposal, outcome, reference="R1"))
 

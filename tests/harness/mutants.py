@@ -53,6 +53,8 @@ def _edited(edit: Edit) -> Iterator[None]:
     ast.parse(changed)
     scratch = dict(vars(edit.module))
     exec(compile(changed, edit.module.__file__ or "", "exec"), scratch)
+    fresh = dict(scratch)
+    scratch.update({name: real for name, real in vars(edit.module).items() if isinstance(real, type)})  # one class each
     undo: list[tuple[object, str, object]] = []
 
     def put(owner: object, name: str, value: object) -> None:
@@ -63,9 +65,9 @@ def _edited(edit: Edit) -> Iterator[None]:
         if getattr(real, "__module__", "") != edit.module.__name__:
             continue
         if isinstance(real, FunctionType):
-            put(edit.module, name, scratch[name])
+            put(edit.module, name, fresh[name])
         elif isinstance(real, type):
-            for part, value in vars(scratch[name]).items():
+            for part, value in vars(fresh[name]).items():
                 if isinstance(value, FunctionType | staticmethod):
                     put(real, part, value)
     try:
@@ -214,7 +216,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
              'if not insert_new(connection, t.postings, posting | {"key": self._clock.new_id()}):'),
     ),
     "the bank takes a key for another order": (
-        Edit(bank_sandbox, "if row.customer_id != customer or row.fingerprint != wanted:", "if False:"),
+        Edit(bank_sandbox, "if row.fingerprint != wanted:", "if False:"),
     ),
     **{f"the seal leaves out {field}": (Edit(seal, f"            {field},\n", ""),) for field in _SEALED},
     **{f"the order leaves out {field}": (Edit(seal, f"        {field},\n", ""),) for field in _ORDERED},

@@ -197,7 +197,7 @@ class FineractBank(directory.Directory):
             return insert_new(connection, t.wire_keys, row), connection.execute(stored).one()
 
         fresh, known = await self._store.transact("bank.bind", binding)
-        if known.customer_id != customer or known.fingerprint != print_:
+        if known.fingerprint != print_:  # which the customer is part of
             raise KeyReused
         return None if fresh else instant(known.at)
 
