@@ -81,11 +81,15 @@ def _code() -> list[Path]:
     return sorted(path for folder in folders for path in folder.rglob("*.py"))
 
 
-def _state() -> dict[Path, int]:
-    """When each file of rules and code was changed last; empty where one vanished as it was looked at."""
+def _state() -> dict[Path, tuple[int, int, int]]:
+    """Which file each of rules and code is, how long, of when; empty where one vanished as it was looked at.
+
+    Not when its node was changed: a link to it from elsewhere does that.
+    """
     files = (*_code(), *(path for path in load.ROOT.rglob("*.*") if path.parent.name != "__pycache__"))
     with suppress(OSError):
-        return {path: path.stat().st_ctime_ns for path in files}
+        told = {path: path.stat() for path in files}
+        return {path: (at.st_ino, at.st_size, at.st_mtime_ns) for path, at in told.items()}
     return {}
 
 

@@ -162,3 +162,10 @@ def test_a_grammar_that_was_kept_is_the_one_that_was_compiled(language: str) -> 
         again = pickle.loads(pickle.dumps(made))
         assert same(made, again)
     assert not same(answers.trie, Trie())
+
+
+def test_a_link_to_a_rule_changes_none(home: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    (tmp_path_factory.mktemp("elsewhere") / "w.yaml").hardlink_to(home / "w.yaml")
+    assert keeping.unchanged()
+    (home / "w.yaml").write_text("id: w\nversion: 2\n")
+    assert not keeping.unchanged()
