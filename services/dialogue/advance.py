@@ -123,10 +123,12 @@ def _which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
 
 def _which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
     currency = currency_of(source_of(task, facts), facts)
-    values = task.amounts[: dialogue_rules().choices]
-    spoken: tuple[ReplyParam, ...] = tuple(money(value, currency, facts) for value in values)
-    question = Asking(task, SlotName.AMOUNT, tuple(map(amount_key, values)))
-    return ask(memory, question, reply("ask.amount_which", amounts=spoken))
+    values = [(each, said) for each in task.amounts if (said := money(each, currency, facts)) is not None]
+    if len(values) < 2:  # noqa: PLR2004 - one or none of them is an amount in that currency
+        return advance(memory, replace(task, amounts=tuple(each for each, _ in values) or task.amounts[:1]), facts)
+    values = values[: dialogue_rules().choices]
+    question = Asking(task, SlotName.AMOUNT, tuple(amount_key(each) for each, _ in values))
+    return ask(memory, question, reply("ask.amount_which", amounts=tuple(said for _, said in values)))
 
 
 def amount_key(value: MoneyValue) -> str:
@@ -260,11 +262,15 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
 
 
 def foreign(memory: Memory, task: Task, facts: Facts) -> Step | None:
-    """What is said at once of an amount in a currency that no account of the caller's is in; None where one is."""
+    """What is said at once of an amount that no account of the caller's can pay by its currency; None where one can."""
     one = task.intent is Intent.TRANSFER_MONEY and len(task.amounts) == 1
-    if not one or not facts.profile.accounts or source_of(replace(task, source=None, target=None), facts) is not None:
+    if not one or not facts.profile.accounts:
         return None
-    return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.currency")))
+    if source_of(replace(task, source=None, target=None), facts) is None:
+        return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.currency")))
+    if money(task.amounts[0], currency_of(source_of(task, facts), facts), facts) is None:
+        return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.amount_uneven")))
+    return None
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -8,6 +8,7 @@ from schemas.decision import Answer, Clarify, Refuse, Reply
 from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
+from services.dialogue.amounts import merged
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -30,7 +31,8 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, merged, task_of
+from services.dialogue.tasks import is_money, task_of
+from services.dialogue.tasks import merged as put_in
 from services.dialogue.terms import only_card
 from services.dialogue.values import every_card
 
@@ -50,7 +52,6 @@ COMMANDS: Final = frozenset(
 
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
-    limit = dialogue_rules().choices
     if heard.by(*dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
     task = leaning(state, heard)
@@ -68,7 +69,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return _digression(state, _of_waiting(waiting, task, heard), facts)
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
-        task = merged(waiting, heard, limit)
+        task = merged(waiting, heard, facts)
         task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = _of_recent(task, state.memory.recent, heard, facts)
@@ -258,4 +259,4 @@ def leaning(state: DialogueState, heard: Understood, before: Task | None = None)
     base = before if before is not None and is_money(before) else base
     if base is None or not heard.by(*rules.again):
         return task
-    return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
+    return put_in(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
