@@ -155,9 +155,12 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
     if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA, Topic.SUM}:
         yield reply(f"problem.{about}")
-    if heard.then is not None and heard.then.intent is Intent.QNA:
+    last = heard.then
+    while last is not None and last.then is not None:
+        last = last.then
+    if last is not None and last.intent is Intent.QNA:
         yield reply("offer.missed_some")
-    elif heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
+    if heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
         yield reply("say.in_turn")
 
 
