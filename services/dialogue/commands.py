@@ -34,6 +34,8 @@ from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
 from services.dialogue.tasks import merged as put_in
 from services.dialogue.terms import only_card
+from services.dialogue.turns import room
+from services.dialogue.turns import waiting as put_by
 from services.dialogue.values import every_card
 
 COMMANDS: Final = frozenset(
@@ -196,7 +198,12 @@ def _besides(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     same = state.task is not None and bill is not None and bill.value == state.task.bill
     if same and isinstance(state.phase, Reading | Confirming):
         return read_again(state.memory, state.phase.it)
-    return and_again(state if same else queued(state, replace(heard, then=heard)), "confirm.this_first", facts)
+    full = not (same or room(state.memory))
+    return and_again(
+        state if same or full else queued(state, replace(heard, then=heard)),
+        "say.no_more_kept" if full else "confirm.this_first",
+        facts,
+    )
 
 
 def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:
@@ -234,21 +241,22 @@ def _digression(state: DialogueState, task: Task, facts: Facts) -> Step:
             kept = aside.at(phase if isinstance(phase, SteppingUp) else behind)
         case Unlocking(card):
             kept = aside.at(Unlocking(card, behind))
+        case _ if waiting is not None and not room(aside.memory):
+            return go_on(state, reply("say.no_more_kept"), facts)
         case _:  # the aside itself lacks something: the older task waits behind it
-            queue = (*([waiting] if waiting is not None else ()), *aside.memory.queue)[: dialogue_rules().queued]
-            return aside.keeping(replace(aside.memory, queue=queue)), decision
+            return aside.keeping(put_by(aside.memory, () if waiting is None else (waiting,), next_=True)), decision
     said = decision.reply if isinstance(decision, Refuse | Answer) else None
     return (kept, decision) if said is None else go_on(kept, said, facts)
 
 
 def queued(state: DialogueState, heard: Understood) -> DialogueState:
     """What was said after the command waits its turn."""
-    rules, then, queue, before = dialogue_rules(), heard.then, state.memory.queue, leaning(state, heard)
+    then, before, more = heard.then, leaning(state, heard), list[Task]()
     while then is not None and then.intent in COMMANDS | {Intent.HUMAN_HANDOFF}:
         before = leaning(state, then, before)
-        queue = (*queue, before)[: rules.queued]
+        more.append(before)
         then = then.then
-    return state if queue == state.memory.queue else state.keeping(replace(state.memory, queue=queue))
+    return state.keeping(put_by(state.memory, tuple(more))) if more else state
 
 
 def leaning(state: DialogueState, heard: Understood, before: Task | None = None) -> Task:

@@ -15,6 +15,7 @@ from services.dialogue.prompts import and_again, missed
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
+from services.dialogue.turns import waiting
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -171,7 +172,8 @@ def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, fact
     if at is None:
         return None
     if replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
-        return advance(replace(state.memory, queue=(*queue[:at], *queue[at + 1 :], task)), queue[at], facts)
+        left = replace(state.memory, queue=(*queue[:at], *queue[at + 1 :]))
+        return advance(waiting(left, (task,)), queue[at], facts)
     changed = merged(queue[at], heard, facts)
     memory = replace(state.memory, queue=(*queue[:at], changed, *queue[at + 1 :]))
     return and_again(state.keeping(memory), "say.noted", facts)
@@ -220,7 +222,7 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     task = merged(task, heard, facts).paying(None)
     every = _with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
     first, *rest = (_with(task, state.asked, each, facts) for each in every)
-    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+    return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
 
 
 def _with_others(offered: tuple[str, ...], things: tuple[str, ...], task: Task) -> tuple[str, ...]:
@@ -248,7 +250,7 @@ def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
 
 def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
     first, *rest = (replace(task, card=card.id, doubts=()) for card in facts.profile.cards if card.id in asked)
-    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+    return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
 
 
 def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | None = None) -> Step:
