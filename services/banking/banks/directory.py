@@ -26,8 +26,8 @@ from services.store import Store, changed
 MAX_PAYEES: Final = 10_000
 _CLOSE: Final = 85.0
 """Similarity (0 … 100) from which a holder's name is close to the payee's; below it is another name."""
-_SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
-"""What chooses how a letter is drawn, and is none itself."""
+_SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef\u0591-\u05c7\u0640\u064b-\u065f\u0670]")
+"""What chooses how a letter is drawn, and the points that Hebrew and Arabic names are written with or without."""
 
 _BEST_FIRST: Final = (
     PayeeVerification.MATCH, PayeeVerification.CLOSE_MATCH, PayeeVerification.NO_MATCH, PayeeVerification.UNAVAILABLE,
