@@ -11,7 +11,7 @@ from services.normalization.words import UNKNOWN
 _MAX_FILLERS: Final = 6
 _NAMED_LIKE: Final = frozenset({SpanKind.NUMBER, SpanKind.ORDINAL, SpanKind.DIGITS, SpanKind.DATE})
 _TAILS: Final = range(2, 7)
-_BEGUN: Final = re.compile("['’‘ʼʹ′`´·•˙_٬٫\u0300-\u036f](?=\\d)|[‰‱\u202a-\u202e\u2066-\u2069]")
+_BEGUN: Final = re.compile("['’‘ʼʹ′`´·•˙_٬٫\u0300-\u036f\u20d0-\u20f0](?=\\d)|[‰‱\u202a-\u202e\u2066-\u2069]")
 """Behind a figure: what groups digits somewhere, and by no rule of ours (1'000), or has them drawn in another order."""
 
 
