@@ -1,6 +1,6 @@
 """The bank's own nouns, as its core hands them to us."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
@@ -57,32 +57,38 @@ class Transaction:
 class TransactionFilter:
     """What of an account's history is asked for; at most `limit` rows, newest first.
 
-    `received`: only what came in; `sent`: only what went to one of the customer's payees.
+    `received`: only what came in; `sent`: only what went to one of the customer's payees. A size is told in every
+    currency in which one fits: what is in none of them does not.
     """
 
     account_id: AccountId | None = None
     since: date | None = None
     until: date | None = None
     merchant: str = ""
-    at_least: Money | None = None
-    at_most: Money | None = None
+    at_least: tuple[Money, ...] = ()
+    at_most: tuple[Money, ...] = ()
     limit: int = 5
     received: bool = False
     sent: bool = False
 
     def fits(self, moved: Transaction, payees: Collection[str] = ()) -> bool:
         """Whether a movement is one that is asked for; sizes are compared without their sign. `payees`: their names."""
-        size = abs(moved.amount.minor)
+        size, currency = abs(moved.amount.minor), moved.amount.currency
         return (
             self.account_id in {None, moved.account_id}
             and (self.since is None or moved.booked_on >= self.since)
             and (self.until is None or moved.booked_on <= self.until)
             and self.merchant.casefold() in moved.merchant.casefold()
-            and (self.at_least is None or size >= self.at_least.minor)
-            and (self.at_most is None or size <= self.at_most.minor)
+            and _bounded(self.at_least, currency, lambda least: size >= least)
+            and _bounded(self.at_most, currency, lambda most: size <= most)
             and (moved.amount.minor > 0 or not self.received)
             and (not self.sent or (moved.amount.minor < 0 and moved.merchant in payees))
         )
+
+
+def _bounded(bounds: tuple[Money, ...], currency: str, within: Callable[[int], bool]) -> bool:
+    """Whether the bound in this currency holds, if there is any bound."""
+    return not bounds or any(each.currency == currency and within(each.minor) for each in bounds)
 
 
 @dataclass(frozen=True, slots=True)

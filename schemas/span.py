@@ -10,7 +10,7 @@ from typing import Final, Literal, Protocol, Self
 from pydantic import BaseModel, JsonValue
 
 from schemas.ids import RuleId
-from schemas.money import MAX_MINOR
+from schemas.money import MAX_MINOR, exponent
 
 
 class SpanKind(StrEnum):
@@ -59,11 +59,22 @@ class MoneyValue:
     amount_minor: int
     currency: str | None
 
-    def agrees_with(self, other: "MoneyValue") -> bool:
+    def within(self, currency: str, digits: int) -> "MoneyValue | None":
+        """The amount in `currency` where it names none, said with `digits` minor ones; None where that is not even.
+
+        Whatever compares or adds up amounts takes them by this first: 50 is 5000 cents, and 50 yen.
+        """
+        if self.currency is not None:
+            return self
+        more = exponent(currency) - digits
+        minor, left = divmod(self.amount_minor * 10 ** max(more, 0), 10 ** max(-more, 0))
+        return None if left else MoneyValue(minor, currency)
+
+    def agrees_with(self, other: "MoneyValue", digits: int) -> bool:
         """Whether both may be the same amount: as much, in one currency or in one that only one of them names."""
-        return self.amount_minor == other.amount_minor and (
-            self.currency == other.currency or None in {self.currency, other.currency}
-        )
+        named = self.currency or other.currency
+        one, two = (self, other) if named is None else (self.within(named, digits), other.within(named, digits))
+        return one is not None and one == two
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ from services.dialogue.phases import (
     Unlocking,
     Waiting,
 )
-from services.dialogue.policy import Problem, bill_amount, order_of, source_of
+from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.questions import ask, done, which, which_account, which_amount, which_payee
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import of_the_last_size, without
@@ -80,12 +80,20 @@ def _transfer(memory: Memory, task: Task, facts: Facts) -> Step:
     if not task.amounts:
         return _how_much(memory, task, facts)
     if len((task := of_the_last_size(task, memory.ordered)).amounts) > 1:
-        return which_amount(memory, task, facts)
+        return _which_amount(memory, task, facts)
     if nobody:
         into = any(doubt.slot is SlotName.TARGET for doubt in task.doubts)
         asked = which(memory, task, facts) if into else None
         return asked or ask(memory, Asking(task, SlotName.PAYEE), reply("ask.payee"))
     return _propose(memory, task, facts)
+
+
+def _which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
+    currency = currency_of(source_of(task, facts), facts)
+    payable = tuple(each for each in task.amounts if money(each, currency, facts) is not None)
+    if len(payable) > 1:
+        return which_amount(memory, task, facts)
+    return advance(memory, replace(task, amounts=payable or task.amounts[:1]), facts)  # by its currency it is clear
 
 
 def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
@@ -234,11 +242,15 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
 
 
 def foreign(memory: Memory, task: Task, facts: Facts) -> Step | None:
-    """What is said at once of an amount in a currency that no account of the caller's is in; None where one is."""
+    """What is said at once of an amount that no account of the caller's can pay by its currency; None where one can."""
     one = task.intent is Intent.TRANSFER_MONEY and len(task.amounts) == 1
-    if not one or not facts.profile.accounts or source_of(replace(task, source=None, target=None), facts) is not None:
+    if not one or not facts.profile.accounts:
         return None
-    return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.currency")))
+    if source_of(replace(task, source=None, target=None), facts) is None:
+        return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.currency")))
+    if money(task.amounts[0], currency_of(source_of(task, facts), facts), facts) is None:
+        return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.amount_uneven")))
+    return None
 
 
 def _card(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -8,6 +8,7 @@ from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Repl
 from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
+from services.dialogue.amounts import merged
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -30,8 +31,11 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import is_money, merged, task_of
+from services.dialogue.tasks import is_money, task_of
+from services.dialogue.tasks import merged as put_in
 from services.dialogue.terms import only_card
+from services.dialogue.turns import room
+from services.dialogue.turns import waiting as put_by
 from services.dialogue.values import every_card
 
 COMMANDS: Final = frozenset(
@@ -50,7 +54,6 @@ COMMANDS: Final = frozenset(
 
 def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
-    limit = dialogue_rules().choices
     if heard.by(*dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
     task = leaning(state, heard)
@@ -68,7 +71,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return _digression(state, _of_waiting(waiting, task, heard), facts, left=heard.by(*dialogue_rules().asked_left))
     if waiting is not None and _goes_on(state, waiting, task):
         amounts = task.amounts
-        task = merged(waiting, heard, limit)
+        task = merged(waiting, heard, facts)
         task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = _of_recent(task, state.memory.recent, heard, facts)
@@ -154,9 +157,12 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
     if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA, Topic.SUM}:
         yield reply(f"problem.{about}")
-    if heard.then is not None and heard.then.intent is Intent.QNA:
+    last = heard.then
+    while last is not None and last.then is not None:
+        last = last.then
+    if last is not None and last.intent is Intent.QNA:
         yield reply("offer.missed_some")
-    elif heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
+    if heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
         yield reply("say.in_turn")
 
 
@@ -192,7 +198,12 @@ def _besides(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     same = state.task is not None and bill is not None and bill.value == state.task.bill
     if same and isinstance(state.phase, Reading | Confirming):
         return read_again(state.memory, state.phase.it)
-    return and_again(state if same else queued(state, replace(heard, then=heard)), "confirm.this_first", facts)
+    full = not (same or room(state.memory))
+    return and_again(
+        state if same or full else queued(state, replace(heard, then=heard)),
+        "say.no_more_kept" if full else "confirm.this_first",
+        facts,
+    )
 
 
 def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:
@@ -237,21 +248,22 @@ def _digression(state: DialogueState, task: Task, facts: Facts, *, left: bool = 
             kept = aside.at(phase if isinstance(phase, SteppingUp) else behind)
         case Unlocking(card):
             kept = aside.at(Unlocking(card, behind))
+        case _ if waiting is not None and not room(aside.memory):
+            return go_on(state, reply("say.no_more_kept"), facts)
         case _:  # the aside itself lacks something: the older task waits behind it
-            queue = (*([waiting] if waiting is not None else ()), *aside.memory.queue)[: dialogue_rules().queued]
-            return aside.keeping(replace(aside.memory, queue=queue)), decision
+            return aside.keeping(put_by(aside.memory, () if waiting is None else (waiting,), next_=True)), decision
     said = decision.reply if isinstance(decision, Refuse | Answer) else None
     return (kept, decision) if said is None else go_on(kept, said, facts)
 
 
 def queued(state: DialogueState, heard: Understood) -> DialogueState:
     """What was said after the command waits its turn."""
-    rules, then, queue, before = dialogue_rules(), heard.then, state.memory.queue, leaning(state, heard)
+    then, before, more = heard.then, leaning(state, heard), list[Task]()
     while then is not None and then.intent in COMMANDS | {Intent.HUMAN_HANDOFF}:
         before = leaning(state, then, before)
-        queue = (*queue, before)[: rules.queued]
+        more.append(before)
         then = then.then
-    return state if queue == state.memory.queue else state.keeping(replace(state.memory, queue=queue))
+    return state.keeping(put_by(state.memory, tuple(more))) if more else state
 
 
 def leaning(state: DialogueState, heard: Understood, before: Task | None = None) -> Task:
@@ -265,4 +277,4 @@ def leaning(state: DialogueState, heard: Understood, before: Task | None = None)
     base = before if before is not None and is_money(before) else base
     if base is None or not heard.by(*rules.again):
         return task
-    return merged(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
+    return put_in(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 from operator import attrgetter, itemgetter
 
+from rules.locales import locale_rules
 from schemas.banking import Account, Card, Transaction, TransactionFilter
 from schemas.decision import (
     Execute,
@@ -19,7 +20,7 @@ from schemas.decision import (
 )
 from schemas.ids import PayeeId
 from schemas.intent import Intent
-from schemas.money import Money
+from schemas.money import MAX_MINOR, Money, exponent
 from schemas.payee import Payee
 from schemas.span import MoneyValue
 from services.dialogue.events import ActionDone, Facts
@@ -49,12 +50,13 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     due = bill(facts, task.bill)
     if task.intent is Intent.BILL_PAYMENT and due is not None:
         return reply("offer.bill_of", bill=dialogue_rules().without_its_kind(due.name))
-    if task.intent is not Intent.TRANSFER_MONEY or (len(task.amounts) != 1 and task.payee is None):
+    currency = currency_of(source_of(task, facts), facts)
+    amount = money(task.amounts[0], currency, facts) if len(task.amounts) == 1 else None
+    if task.intent is not Intent.TRANSFER_MONEY or (amount is None and task.payee is None):
         return _offer_plainly(task, facts)
     name = "" if task.payee is None else said_name(facts, task.payee)
-    if len(task.amounts) != 1:
+    if amount is None:
         return reply("offer.transfer_to", payee=name)
-    amount = money(task.amounts[0], currency_of(source_of(task, facts), facts), facts)
     if name:
         return reply("offer.transfer_of_to", amount=amount, payee=name)
     if task.target is not None:
@@ -105,23 +107,35 @@ def _coming(task: Task, facts: Facts) -> Reply:
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
     listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
-    currency = currency_of(account(facts, task.account), facts)
-
-    def bound(value: MoneyValue | None) -> Money | None:
-        return None if value is None else money(value, currency, facts)
-
     wanted = TransactionFilter(
         account_id=task.account,
         since=None if task.period is None or task.period.start == date.min else task.period.start,
         until=None if task.period is None or task.period.end == date.max else task.period.end,
         merchant=_known_as(task.merchant, facts) or _paid_to(task, facts),
-        at_least=bound(task.at_least),
-        at_most=bound(task.at_most),
+        at_least=_bounds(task.at_least, task, facts, up=True),
+        at_most=_bounds(task.at_most, task, facts, up=False),
         limit=listed * (1 + task.further),
         received=task.received,
         sent=task.sent,
     )
     return ReadTransactions(wanted, told=listed * task.further)
+
+
+def _bounds(said: MoneyValue | None, task: Task, facts: Facts, *, up: bool) -> tuple[Money, ...]:
+    """A size in each currency of the account asked about, or of all; one with a currency bounds that alone."""
+    if said is None:
+        return ()
+    if said.currency is not None:
+        return (Money(said.amount_minor, said.currency),)
+    asked, digits = account(facts, task.account), locale_rules(facts.locale).digits
+    held = {each.balance.currency for each in ((asked,) if asked is not None else facts.profile.accounts)}
+    bounds = []
+    for currency in sorted(held) or [currency_of(None, facts)]:
+        part = 10 ** max(0, digits - exponent(currency))  # over 50.99 is from 51 yen on
+        even = (said.amount_minor + (part - 1 if up else 0)) // part * part
+        bound = replace(said, amount_minor=even).within(currency, digits)
+        bounds += [Money(min(bound.amount_minor, MAX_MINOR), currency)] if bound is not None else []
+    return tuple(bounds)
 
 
 def _known_as(merchant: str, facts: Facts) -> str:

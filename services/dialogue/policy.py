@@ -11,7 +11,7 @@ from schemas.banking import Account, Bill, TransferOrder
 from schemas.decision import Reply, ReplyParam
 from schemas.errors import LimitExceeded, MoneyRefused
 from schemas.intent import Intent, SlotName
-from schemas.money import MAX_MINOR, Money, exponent
+from schemas.money import MAX_MINOR, Money
 from schemas.span import MoneyValue
 from services.dialogue.events import Facts
 from services.dialogue.names import account, account_name, bill, reply
@@ -26,13 +26,12 @@ class Problem:
     reply: Reply
 
 
-def money(value: MoneyValue, currency: str, facts: Facts) -> Money:
-    """An amount as said, in `currency` when it named none; the minor unit said is the locale's own."""
-    if value.currency is not None:
-        return Money(value.amount_minor, value.currency)
-    shift = exponent(currency) - locale_rules(facts.locale).digits
-    minor = value.amount_minor * 10**shift if shift >= 0 else value.amount_minor // 10**-shift
-    return Money(max(-MAX_MINOR, min(MAX_MINOR, minor)), currency)
+def money(value: MoneyValue, currency: str, facts: Facts) -> Money | None:
+    """An amount as said, in `currency` when it named none; None where there is no such amount in that currency."""
+    found = value.within(currency, locale_rules(facts.locale).digits)
+    if found is None or abs(found.amount_minor) > MAX_MINOR:
+        return None
+    return Money(found.amount_minor, found.currency or currency)
 
 
 def currency_of(debited: Account | None, facts: Facts) -> str:
@@ -62,11 +61,14 @@ def order_of(task: Task, facts: Facts) -> TransferOrder | Problem:
     due = bill(facts, task.bill) if task.intent is Intent.BILL_PAYMENT else None
     payee = due.payee_id if due is not None else task.payee if task.target is None else None
     known = facts.payees.get(payee) if payee is not None else None
+    amount = _amount(task, source, facts)
+    if amount is None:
+        return Problem(SlotName.AMOUNT, reply("problem.amount_uneven"))
     order = TransferOrder(
         source.id,
         payee,
         known.version if known is not None else 0,
-        _amount(task, source, facts),
+        amount,
         to_account=task.target if due is None else None,
         on=task.on,
         bill_id=due.id if due is not None else None,
@@ -124,13 +126,13 @@ def bill_amount(task: Task, due: Bill) -> Money | None:
     if task.portion == "minimum" and due.minimum is not None:
         return due.minimum
     if task.portion == "half":
-        return replace(due.due, minor=-(-due.due.minor // 2))
+        return replace(due.due, minor=due.due.minor // 2)
     if task.portion or due.minimum is None or due.minimum == due.due:
         return due.due
     return None
 
 
-def _amount(task: Task, source: Account, facts: Facts) -> Money:
+def _amount(task: Task, source: Account, facts: Facts) -> Money | None:
     if task.amounts:
         return money(task.amounts[0], source.balance.currency, facts)
     due = bill(facts, task.bill)

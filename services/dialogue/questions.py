@@ -54,12 +54,12 @@ def which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
 
 
 def which_amount(memory: Memory, task: Task, facts: Facts) -> Step:
-    """Which of the amounts that were perhaps said."""
+    """Which of the amounts that were perhaps said, and come out even in the currency that pays."""
     currency = currency_of(source_of(task, facts), facts)
-    values = task.amounts[: dialogue_rules().choices]
-    spoken: tuple[ReplyParam, ...] = tuple(money(value, currency, facts) for value in values)
-    question = Asking(task, SlotName.AMOUNT, tuple(map(amount_key, values)))
-    return ask(memory, question, reply("ask.amount_which", amounts=spoken))
+    values = [(each, said) for each in task.amounts if (said := money(each, currency, facts)) is not None]
+    values = values[: dialogue_rules().choices]
+    question = Asking(task, SlotName.AMOUNT, tuple(amount_key(each) for each, _ in values))
+    return ask(memory, question, reply("ask.amount_which", amounts=tuple(said for _, said in values)))
 
 
 def amount_key(value: MoneyValue) -> str:

@@ -19,18 +19,18 @@ def readback(order: TransferOrder, verification: PayeeVerification, facts: Facts
         target = account_name(facts, order.to_account)
         return reply("confirm.own", amount=order.amount, source=source, target=target, when=when)
     due = bill(facts, order.bill_id)
-    if due is not None:
-        return reply("confirm.bill", amount=order.amount, bill=due.name, source=source, when=when)
-    assert order.payee_id is not None, "an order has a payee, a bill, or an own account"
+    assert order.payee_id is not None, "an order has a payee, who may be a bill's, or an own account"
     name = payee_told_apart(facts, order.payee_id)
     kind = "confirm.doubted" if doubted(order, verification) else "confirm.transfer"
     said = reply(kind, amount=order.amount, payee=payee_at_bank(facts, order.payee_id, name), source=source, when=when)
+    if due is not None:
+        said = reply("confirm.bill", amount=order.amount, bill=due.name, source=source, when=when)
     doubt = _doubt(order, verification, name, facts)
     return said if doubt is None else reply("say.both", first=doubt, second=said)
 
 
 def doubted(order: TransferOrder, verification: PayeeVerification) -> bool:
-    """Whether the bank knows the payee's account by another name: a yes has to name the deed then."""
+    """Whether a yes has to name the deed: the payee's account bears another name. A bill's is told, no more."""
     return verification is PayeeVerification.NO_MATCH and order.to_account is None and order.bill_id is None
 
 

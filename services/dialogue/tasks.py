@@ -97,7 +97,9 @@ def _amounts(task: Task, slots: Slots) -> Task:
     elif portion:
         task = replace(task, portion=portion, amounts=())
     elif slots.amount is not None:
-        task = replace(task, amounts=_readings(task, slots.amount), portion="", reckoning=None)
+        said = tuple(dict.fromkeys((slots.amount.value, *slots.amount.readings)))
+        sure = task.amounts if len(task.amounts) == 1 else ()
+        task = replace(task, amounts=of_their_size(said, sure), portion="", reckoning=None)
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:
@@ -112,24 +114,16 @@ def _by_how_much(task: Task, by: str, amount: Slot[MoneyValue] | None) -> tuple[
     had, change = task.amounts[0] if len(task.amounts) == 1 else None, amount.value if amount is not None else None
     if had is None or (amount is not None and amount.readings):
         return ()
-    if change is not None and change.currency not in {None, had.currency}:
+    if change is not None and change.currency != had.currency:
         return ()
     by_minor = 0 if change is None else change.amount_minor
     changed = {
         "more": had.amount_minor + by_minor,
         "less": had.amount_minor - by_minor,
-        "half": had.amount_minor // 2 if had.amount_minor % 2 == 0 else 0,
+        "half": had.amount_minor // 2,
         "double": had.amount_minor * 2,
     }[by]
     return (replace(had, amount_minor=changed),) if changed > 0 else ()
-
-
-def _readings(task: Task, amount: Slot[MoneyValue]) -> tuple[MoneyValue, ...]:
-    """Every amount that was perhaps said; asked which of several, those of them that it may be, if any."""
-    had = task.amounts if len(task.amounts) == 1 else ()
-    said = of_their_size(tuple(dict.fromkeys((amount.value, *amount.readings))), had)
-    asked = task.amounts if min(len(task.amounts), len(said)) > 1 else ()
-    return tuple(each for each in said if any(each.agrees_with(one) for one in asked)) or said
 
 
 def of_the_last_size(task: Task, ordered: Task | None) -> Task:

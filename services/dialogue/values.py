@@ -6,6 +6,7 @@ from dataclasses import replace
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
 from services.dialogue.advance import advance
+from services.dialogue.amounts import merged
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply, told_of
 from services.dialogue.parts import as_read, may_stay
@@ -14,7 +15,8 @@ from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, merged, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
+from services.dialogue.turns import waiting
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -33,7 +35,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if slots.digits is not None:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
-        state = _all_changed(state, heard)
+        state = _all_changed(state, heard, facts)
     step = _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
     return step or _changed(state, task, heard, facts)
@@ -104,7 +106,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
     if state.asked is SlotName.PAYEE and found is not None and found.choice:
         evidence = Evidence(found.start, found.end, found.heard, dialogue_rules().rule)
         named = replace(heard, unresolved=(*heard.unresolved, Mention(SlotName.PAYEE, evidence)))
-        task = replace(merged(task, named, dialogue_rules().choices), payee_candidates=(PayeeId(found.choice),))
+        task = replace(merged(task, named, facts), payee_candidates=(PayeeId(found.choice),))
         return advance(state.memory, task, facts)
     if is_money(task) and heard.unresolved:
         return _changed(state, task, replace(heard, unread=()), facts)
@@ -119,7 +121,7 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, on=facts.today)
     if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
         task = replace(task, bill=None, amounts=(), portion="")  # "not that one": which bill is asked
-    changed = merged(task, heard, dialogue_rules().choices)
+    changed = merged(task, heard, facts)
     if changed == task and not heard.rejected:
         return _as_it_is(state, task, heard, facts)
     memory = state.memory
@@ -159,10 +161,9 @@ def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts:
     return advance(state.memory, task.paying(others[0]), facts) if len(others) == 1 else None
 
 
-def _all_changed(state: DialogueState, heard: Understood) -> DialogueState:
+def _all_changed(state: DialogueState, heard: Understood, facts: Facts) -> DialogueState:
     """With what is said of every order put into those that wait their turn, too."""
-    limit, queue = dialogue_rules().choices, state.memory.queue
-    changed = tuple(merged(each, heard, limit) if is_money(each) else each for each in queue)
+    changed = tuple(merged(each, heard, facts) if is_money(each) else each for each in state.memory.queue)
     return state.keeping(replace(state.memory, queue=changed))
 
 
@@ -175,8 +176,9 @@ def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, fact
     if at is None:
         return None
     if replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
-        return advance(replace(state.memory, queue=(*queue[:at], *queue[at + 1 :], task)), queue[at], facts)
-    changed = merged(queue[at], heard, dialogue_rules().choices)
+        left = replace(state.memory, queue=(*queue[:at], *queue[at + 1 :]))
+        return advance(waiting(left, (task,)), queue[at], facts)
+    changed = merged(queue[at], heard, facts)
     memory = replace(state.memory, queue=(*queue[:at], changed, *queue[at + 1 :]))
     return and_again(state.keeping(memory), "say.noted", facts)
 
@@ -221,10 +223,10 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     """As much to each of those who were offered, or each of the bills, one after the other."""
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
-    task = merged(task, heard, dialogue_rules().choices).paying(None)
+    task = merged(task, heard, facts).paying(None)
     every = _with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
     first, *rest = (_with(task, state.asked, each, facts) for each in every)
-    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+    return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
 
 
 def _with_others(offered: tuple[str, ...], things: tuple[str, ...], task: Task) -> tuple[str, ...]:
@@ -252,7 +254,7 @@ def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
 
 def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
     first, *rest = (replace(task, card=card.id, doubts=()) for card in facts.profile.cards if card.id in asked)
-    return advance(replace(state.memory, queue=(*rest, *state.memory.queue), misses=0), first, facts)
+    return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
 
 
 def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | None = None) -> Step:
@@ -272,7 +274,7 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
     chosen = _with(task, state.asked, choices[index], facts)
     if heard is not None:
         besides = replace(heard, slots=replace(heard.slots, choice=None), unresolved=(), payees=None, rejected=())
-        chosen = merged(chosen, besides, dialogue_rules().choices)
+        chosen = merged(chosen, besides, facts)
     return advance(state.memory.missed(0), chosen, facts)
 
 

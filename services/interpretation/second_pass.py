@@ -32,6 +32,7 @@ from services.understanding.clarification.interposed_questions import (
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
@@ -158,6 +159,8 @@ _LOOKS: Final = (
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
     _Look(_THEN, unknown_source, of_an_account),
+    # A part of this day, which is not now.
+    _Look(_THEN, later_on),
 )
 
 

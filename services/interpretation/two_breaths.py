@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from rules.locales import space
+from rules.locales import locale_rules, space
 from schemas.intent import Slot
 from schemas.interpretation import Interpretation
 from schemas.transcript import Hypothesis, Transcript
@@ -28,12 +28,15 @@ def gone_on(before: str, alone: Interpretation, interpret: Callable[[Transcript]
     if last is not None and last.evidence.end + first != amount.evidence.end:
         return alone
     begun = interpret(Transcript.typed(before, transcript.locale)).understood.slots.amount
-    if last is not None and any(each is not None and amount.value.agrees_with(each.value) for each in (begun, last)):
+    digits = locale_rules(transcript.locale).digits
+    either = [each.value for each in (begun, last) if each is not None]
+    if last is not None and any(amount.value.agrees_with(each, digits) for each in either):
         return alone  # another amount, not more of the first: "fifty" … "sixty dollars"
     other = last or begun
     others = () if other is None else (other.value, *other.readings)
-    in_doubt = any(amount.value.agrees_with(each) for each in others[1:])  # the first breath had left this open
-    readings = () if in_doubt else (amount.value, *(each for each in others if not amount.value.agrees_with(each)))
+    in_doubt = any(amount.value.agrees_with(each, digits) for each in others[1:])  # the first breath had left this open
+    apart = (each for each in others if not amount.value.agrees_with(each, digits))
+    readings = () if in_doubt else (amount.value, *apart)
     evidence = replace(amount.evidence, start=0, end=max(0, amount.evidence.end - first))
     understood = whole.understood if last is None else alone.understood
     slots = replace(understood.slots, amount=Slot(amount.value, evidence, tuple(dict.fromkeys(readings))))

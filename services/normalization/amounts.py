@@ -129,6 +129,7 @@ def _may_glue(scan: Scan, at: int) -> bool:
 
 def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> Amount:
     """What the minor unit adds: "and five cents", "forty five"."""
+    found = _grouped(scan, found, unit)
     values = (found.value, *found.others)
     whole = found.value == found.value.to_integral_value()
     if unit.minor and (apart := _of_two_units(scan, found)) is not None:
@@ -146,6 +147,16 @@ def _continued(scan: Scan, found: Number, unit: Currency, end: int) -> Amount:
     if found.ambiguity is None and scan.quantity(end) and not _separate(scan, end):
         return Amount((*values, *_dangling(scan, found, end)), unit, end, "major", Ambiguity.GROUPING)
     return Amount(values, unit, end, "major", found.ambiguity)
+
+
+def _grouped(scan: Scan, found: Number, unit: Currency) -> Number:
+    """As in "$1.000": elsewhere a point groups thousands, and no unit but one of three minor digits has such parts."""
+    numeral = scan.tokens[found.start].numeral
+    if not found.written or numeral is None or EXPONENTS.get(codes(scan, unit)[0], 0) > _CENTS:
+        return found
+    if numeral.thousands is None:
+        return found
+    return replace(found, others=(numeral.thousands,), ambiguity=Ambiguity.GROUPING)
 
 
 def _of_two_units(scan: Scan, found: Number) -> Decimal | None:

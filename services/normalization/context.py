@@ -1,5 +1,7 @@
 """What stands around a number: names that must stay names, and phrases that announce a digit string."""
 
+import re
+import unicodedata
 from typing import Final
 
 from schemas.span import SpanKind
@@ -9,6 +11,8 @@ from services.normalization.words import UNKNOWN
 _MAX_FILLERS: Final = 6
 _NAMED_LIKE: Final = frozenset({SpanKind.NUMBER, SpanKind.ORDINAL, SpanKind.DIGITS, SpanKind.DATE})
 _TAILS: Final = range(2, 7)
+_BEGUN: Final = re.compile("['’‘ʼʹ′`´·•˙_٬٫\u0300-\u036f\u20d0-\u20f0](?=\\d)|[‰‱\u202a-\u202e\u2066-\u2069]")
+"""Behind a figure: what groups digits somewhere, and by no rule of ours (1'000), or has them drawn in another order."""
 
 
 def context_after(scan: Scan, at: int) -> int:
@@ -32,6 +36,31 @@ def tail_announced(scan: Scan, at: int) -> int:
         return at + 2
     behind = context_after(scan, at + 2 if scan.words[at + 2].context else at + 1)
     return behind if scan.quantity(behind) or scan.words[behind].repeat is not None else 0
+
+
+def cut_off(scan: Scan, found: Match) -> bool:
+    """Whether a figure touches a sum, and no rule made anything of it: $5⁵⁰, $1'000, $5%. It is then nothing sure."""
+    source, tokens = scan.folded.source, scan.tokens
+    start, end = scan.folded.starts[tokens[found.start].start], scan.folded.ends[tokens[found.end - 1].end - 1]
+    if tokens[found.end - 1].numeral is not None:
+        begun = scan.words[found.end].percent is not None or _BEGUN.match(source, end) is not None
+        if begun or _figure(source[end : end + 1]):
+            return True
+    elif _raised(source[end : end + 1]):
+        return True
+    before = source[start - 1 : start] if start and tokens[found.start].numeral is not None else ""
+    goes_on = start > 1 and source[start - 2].isdigit() and _BEGUN.match(source, start - 1) is not None
+    return _raised(before) or goes_on
+
+
+def _figure(char: str) -> bool:
+    """Whether a character is a figure, or drawn over the one before it."""
+    return bool(char) and (char.isnumeric() or unicodedata.category(char).startswith("M"))
+
+
+def _raised(char: str) -> bool:
+    """Whether a character is a figure that stands in no row with others: ², ①, Ⅳ."""
+    return bool(char) and unicodedata.category(char) in {"No", "Nl"}
 
 
 def is_name(scan: Scan, found: Match) -> bool:

@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Final
 
 from schemas.ids import Locale, language
-from schemas.span import DATED, SUMS, Ambiguity, Span, SpanKind, SpanReading
-from services.normalization.context import context_after, is_name, tail_announced
+from schemas.span import DATED, SUMS, Ambiguity, Span, SpanKind, SpanReading, SpanValue
+from services.normalization.context import context_after, cut_off, is_name, tail_announced
 from services.normalization.dates_checked import checked_behind
 from services.normalization.fold import fold
 from services.normalization.grammars import Dispatch, Grammar
@@ -103,9 +103,22 @@ class NormalizationEngine:
 def _checked(scan: Scan, best: Match, numeric_end: int, read: int) -> Match:
     """A match with what the words beside it say of it."""
     best = checked_behind(scan, best)
+    if best.kind in SUMS and cut_off(scan, best):
+        return replace(best, silent=True)
+    if best.kind is SpanKind.NUMBER and best.ambiguity is None and best.end == best.start + 1:
+        best = _grouped(scan, best)
     if best.kind in SUMS and (doubt := _doubt(scan, best, numeric_end, read)) is not None:
         return replace(best, ambiguity=doubt)
     return first_time(scan, best) if best.kind in DATED and recurs(scan, best) else best
+
+
+def _grouped(scan: Scan, found: Match) -> Match:
+    """A number that may be one of thousands, as both: 1.000."""
+    numeral = scan.tokens[found.start].numeral
+    if numeral is None or numeral.thousands is None or scan.style.locale.exponent > 2:  # noqa: PLR2004 - no such part
+        return found
+    thousands: tuple[SpanKind, SpanValue] = (SpanKind.NUMBER, str(numeral.thousands))
+    return replace(found, ambiguity=Ambiguity.GROUPING, readings=(thousands,))
 
 
 def _best(scan: Scan, at: int, grammars: Sequence[Grammar]) -> tuple[Match, list[Match]] | None:

@@ -1,5 +1,6 @@
 """Folding: one canonical form to match against, with the way back to the caller's own code points."""
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,11 +9,16 @@ from typing import Final
 _VOICING: Final = "\u3099\u309a\uff9e\uff9f"
 """Combining and half-width voicing marks: they belong to the kana before them."""
 
-_KEPT: Final = ("<fraction>", "<super>", "<sub>")
-"""Forms whose parts would read as other numbers: ½ is no 1 and 2, m² no m2."""
+_KEPT: Final = ("<fraction>", "<super>", "<sub>", "<circle>")
+"""Forms whose parts would read as other numbers: ½ is no 1 and 2, m² no m2, and ①500 is 500 behind a number."""
 
-_UNSEEN: Final = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-"""Characters that nobody sees: a number or a word goes on over them (5\u200b0 is fifty, and no nought)."""
+_UNSEEN: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Default_Ignorable_Code_Point of the Unicode character database: nobody sees them, and words go on over them.
+
+But for those that have what follows drawn in another order: what is read is what is drawn."""
 
 _PLAIN: Final = str.maketrans(
     {"’": "'", "‘": "'", "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "〜": "~", "ㇼ": "リ"}
@@ -34,7 +40,7 @@ def fold(source: str) -> Folded:
     if source.isascii():
         size = len(source)
         return Folded(source.lower(), source, range(size), range(1, size + 1))
-    unseen = any(char in source for char in _UNSEEN)
+    unseen = _UNSEEN.search(source) is not None
     if not unseen and unicodedata.is_normalized("NFKC", source) and len(lower := source.lower()) == len(source):
         return Folded(lower.translate(_PLAIN), source, range(len(lower)), range(1, len(lower) + 1))
     text: list[str] = []
@@ -43,7 +49,7 @@ def fold(source: str) -> Folded:
     at, size = 0, len(source)
     while at < size:
         stop = at + 1
-        if unseen and source[at] in _UNSEEN:
+        if unseen and _UNSEEN.match(source, at):
             at = stop
             continue
         if stop < size and source[stop] in _VOICING:

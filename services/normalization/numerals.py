@@ -9,6 +9,7 @@ from typing import Final
 _NUMERAL: Final = re.compile(r"\d{1,2}:\d{2}(?::\d{2})?(?![\d:])|\d{1,3}(?: , \d{3}| 000)+(?!\d)|\d+(?:[.,]\d+)*|\.\d+")
 _GROUPED: Final = re.compile(r"(?:\d{1,3}|\d{1,2}(?:,\d{2})+)(?:,\d{3})+(?:\.\d+)?")
 _EUROPEAN: Final = re.compile(r"\d{1,3}(?:\.\d{3})+,\d{2}")
+_POINTED: Final = re.compile(r"[1-9]\d{0,2}\.\d\d0")
 _MAX_DIGITS: Final = 24
 
 
@@ -25,6 +26,7 @@ class Numeral:
     whole: int | None
     digits: str
     other: Decimal | None = None  # a second value that the same sounds may have
+    thousands: Decimal | None = None  # its value where a point groups: 1.000
 
 
 @lru_cache(maxsize=4096)
@@ -36,7 +38,8 @@ def _numeral(surface: str) -> Numeral:
         return Numeral(shape, text, None, None, digits)
     plain = text.replace(".", "").replace(",", ".") if _EUROPEAN.fullmatch(text) else text.replace(",", "")
     value = Decimal(plain)
-    return Numeral(shape, text, value, int(value) if "." not in plain else None, digits)
+    thousands = Decimal(digits) if _POINTED.fullmatch(text) else None
+    return Numeral(shape, text, value, int(value) if "." not in plain else None, digits, thousands=thousands)
 
 
 def _shape(text: str) -> str:

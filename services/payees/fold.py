@@ -5,7 +5,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Final
 
-from rules.load import load_table
+from rules.kanji import kanji_variants
 from schemas.kana import TO_KATAKANA
 
 _LETTERS: Final = str.maketrans(
@@ -33,9 +33,7 @@ def is_japanese(text: str) -> bool:
 @lru_cache(maxsize=2)
 def _japanese_table(brackets: bool) -> dict[int, str | int | None]:
     """One table for all that NFKC leaves: variant kanji, hiragana, punctuation (brackets kept where asked)."""
-    rows = load_table("payees/kanji_variants.tsv")[1]
-    variants = {ord(variant): plain for plain, variants in rows for variant in variants}
-    table: dict[int, str | int | None] = {**_NOT_WORD, **TO_KATAKANA, **variants}
+    table: dict[int, str | int | None] = {**_NOT_WORD, **TO_KATAKANA, **kanji_variants()}
     return {key: value for key, value in table.items() if not (brackets and chr(key) in "()")}
 
 

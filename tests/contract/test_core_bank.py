@@ -224,8 +224,8 @@ async def test_transactions(bank: CoreBank, monkeypatch: pytest.MonkeyPatch) -> 
     await change(bank._store, t.payees, name="L'ÉCOLE")  # type: ignore[attr-defined] # every core's
     await bank.transfer(ANN, order(900), "key-4")
     assert len(await bank.transactions(ANN, replace(wanted, merchant="école"))) == 1
-    assert len(await bank.transactions(ANN, replace(wanted, at_least=Money(1_001, "USD")))) == 2
-    assert len(await bank.transactions(ANN, replace(wanted, at_most=Money(1_001, "USD")))) == 3
+    assert len(await bank.transactions(ANN, replace(wanted, at_least=(Money(1_001, "USD"),)))) == 2
+    assert len(await bank.transactions(ANN, replace(wanted, at_most=(Money(1_001, "USD"),)))) == 3
     assert await bank.transactions(ANN, replace(wanted, since=MOMENT.date() + timedelta(1))) == []
     assert list(await bank.transactions(ANN, TransactionFilter(account_id=wanted.account_id, limit=0))) == []
     assert await bank.transactions(BOB, wanted) == []
@@ -241,5 +241,5 @@ async def test_what_came_in_is_found_however_much_went_out_since(bank: CoreBank)
     to_payees = replace(wanted, received=False, sent=True, limit=9)
     sent = [moved.amount.minor for moved in await bank.transactions(ANN, to_payees)]
     assert sent == [-n for n in range(1_005, 999, -1)]
-    anywhere = replace(wanted, account_id=None, at_most=Money(700, "USD"))
+    anywhere = replace(wanted, account_id=None, at_most=(Money(700, "USD"),))
     assert [moved.amount.minor for moved in await bank.transactions(ANN, anywhere)] == [700]

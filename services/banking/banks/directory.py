@@ -3,6 +3,7 @@
 A foreign core knows accounts and money; whom a customer pays and which name the payee's bank gives back is kept here.
 """
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from datetime import date, datetime
@@ -12,6 +13,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from rapidfuzz import fuzz
 
+from rules.kanji import kanji_variants
 from schemas.banking import Account, Bill, Card, CustomerProfile, Limits, PayeeVerification
 from schemas.errors import NotFound
 from schemas.ids import BillId, CardId, CustomerId, Locale, PayeeId
@@ -24,6 +26,8 @@ from services.store import Store, changed
 MAX_PAYEES: Final = 10_000
 _CLOSE: Final = 85.0
 """Similarity (0 … 100) from which a holder's name is close to the payee's; below it is another name."""
+_SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef\u0591-\u05c7\u0640\u064b-\u065f\u0670]")
+"""What chooses how a letter is drawn, and the points that Hebrew and Arabic names are written with or without."""
 
 _BEST_FIRST: Final = (
     PayeeVerification.MATCH, PayeeVerification.CLOSE_MATCH, PayeeVerification.NO_MATCH, PayeeVerification.UNAVAILABLE,
@@ -150,15 +154,19 @@ def note_paid(customer: CustomerId, connection: sa.Connection, payee: PayeeId, o
 
 
 def compare_names(name: str, holder: str | None) -> PayeeVerification:
-    """The scheme's verdict: equal but for width, case and spacing is a match."""
-    if holder is None:
+    """The scheme's verdict: equal but for width, case, spacing, marks and forms of one kanji is a match."""
+    ours, theirs = _compared(name), _compared(holder or "")
+    if not ours or not theirs:
         return PayeeVerification.UNAVAILABLE
-    ours, theirs = (
-        "".join(c for c in unicodedata.normalize("NFKC", text).casefold() if c.isalnum()) for text in (name, holder)
-    )
     if ours == theirs:
         return PayeeVerification.MATCH
     return PayeeVerification.CLOSE_MATCH if fuzz.ratio(ours, theirs) >= _CLOSE else PayeeVerification.NO_MATCH
+
+
+def _compared(name: str) -> str:
+    """What of a name counts: letters with their vowel signs, and figures, each in one form."""
+    folded = unicodedata.normalize("NFKC", name).casefold().translate(kanji_variants())
+    return "".join(c for c in folded if unicodedata.category(c)[0] in "LMN" and not _SELECTOR.match(c))
 
 
 def _card(row: Row) -> Card:

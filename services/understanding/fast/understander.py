@@ -24,7 +24,7 @@ from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses.clauses import only, sentences
 from services.understanding.fast.clauses.joining import told_both
-from services.understanding.fast.clauses.joints import joint
+from services.understanding.fast.clauses.joints import MAX_JOINTS, first_of, joints
 from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.fallback.asked import asked_how, conditional, of_its_account, of_its_bill
@@ -47,11 +47,9 @@ from services.understanding.fast.words.vocabulary import owned
 MAX_UNITS: Final = 80
 """Longer utterances are no commands; they go to extraction or retrieval."""
 MAX_COMMANDS: Final = 3
-"""So many commands may be said in one breath,"""
-_MAX_JOINTS: Final = 12
-"""in so many pieces,"""
+"""So many commands may be said in one breath, in so many pieces as are joined at most;"""
 _MAX_LEADS: Final = 8
-"""and so many words may lead up to them: pairs of more pieces than people make would keep others waiting."""
+"""and so many words may lead up to them, for the same reason."""
 _PARTING: Final = RuleId("intents.parting@1")
 
 
@@ -279,15 +277,16 @@ class Understander:
         One of two may lack its verb: "send fifty to ann and twenty to bob".
         """
         size = len(hearing.reading.words)
-        found = ((at, joint(hearing, at)) for at in range(start + 1, size - 1))
-        joints = [(at, stop) for at, stop in found if stop is not None and stop < size]
-        for at, stop in joints if len(joints) <= _MAX_JOINTS else ():
+        if len(cuts := joints(hearing, start)) > MAX_JOINTS:
+            return first_of(hearing, start, self._part)
+        for at, stop in cuts:
             one = self._part(hearing, start, at)
             if one is None:
                 continue
             two = self._part(hearing, stop, size)
-            if two is None and left > 2:  # noqa: PLR2004 - the rest is two or more
-                two = self._several(hearing, stop, left - 1)
+            if two is None:  # the rest is two or more
+                more = left > 2  # noqa: PLR2004
+                two = self._several(hearing, stop, left - 1) if more else first_of(hearing, stop, self._part)
             if two is not None and apart(one, two, led=left < MAX_COMMANDS):
                 return told_both(one, two) or joined(one, two)
         return None

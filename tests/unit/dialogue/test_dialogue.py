@@ -402,7 +402,7 @@ def test_an_amount_without_a_currency_and_a_caller_without_accounts(locale: Loca
     assert which.reply.params["amounts"] == (Money(5000, own), Money(1500, own))
     assert offer_of(replace(ORDER, amounts=ORDER.amounts[:1]), facts).params["amount"] == Money(5000, own)
     assert advance(Memory(), HISTORY, facts)[1] == Execute(
-        ReadTransactions(TransactionFilter(limit=3, at_least=Money(5000, own)))
+        ReadTransactions(TransactionFilter(limit=3, at_least=(Money(5000, own),)))
     )
 
 
@@ -414,4 +414,4 @@ def test_the_history_of_an_account_in_another_currency() -> None:
     _, asked = advance(Memory(), replace(HISTORY, account=AccountId("yen")), facts)
     assert isinstance(asked, Execute)
     assert isinstance(asked.action, ReadTransactions)
-    assert asked.action.filter.at_least == Money(50, "JPY")
+    assert asked.action.filter.at_least == (Money(50, "JPY"),)

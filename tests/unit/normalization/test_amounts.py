@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from schemas.span import Ambiguity, MoneyValue, SpanKind
+from schemas.span import SUMS, Ambiguity, MoneyValue, SpanKind
 from services.normalization import Normalizer
 from tests.unit.normalization.amounts import Amount, said, shown
 
@@ -56,7 +56,11 @@ def test_a_breath_behind_ten_thousands_ends_no_amount(text: str, minor: int, ask
     assert (span.value, span.ambiguity in _OPEN) == (MoneyValue(minor, "JPY"), asked)
 
 
-@pytest.mark.parametrize("unseen", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
+@pytest.mark.parametrize(
+    "unseen",
+    "\u00ad\u034f\u061c\u115f\u17b4\u180b\u180e\u200b\u200c\u200d\u200e\u200f\u2060\u2063\u206a\u3164\ufe00\ufe0f\ufeff\uffa0"
+    "\ufff0\U0001bca0\U0001d173\U000e0001\U000e0030\U000e0100\U000e0fff",
+)
 def test_an_amount_goes_on_over_what_nobody_sees(unseen: str) -> None:
     for locale, text, value in (
         ("en-US", "send 1{}50 dollars", MoneyValue(15_000, "USD")),
@@ -66,6 +70,39 @@ def test_an_amount_goes_on_over_what_nobody_sees(unseen: str) -> None:
         said = text.format(unseen)
         (span,) = Normalizer.for_locale(locale).normalize(said)
         assert (span.value, said[span.start : span.end]) == (value, span.surface)
+
+
+@pytest.mark.parametrize(
+    ("locale", "text"),
+    [
+        *(("en-US", each) for each in ("$5⁵⁰", "$5²", "$5₀", "$50¹", "$5%", "$5‰", "$5①", "$5Ⅳ", "$5一", "$5⃣0", "$5̶0")),
+        *(
+            ("en-US", each)
+            for each in ("$1'000", "$1’000", "$1_000", "$1·000", "$1`000", "1'000 dollars", "²5 dollars")
+        ),
+        *(("en-US", each) for each in ("5⁵⁰ dollars", "5¹ dollars", "$5\u202e05", "$5\u20670", "send 5²")),
+        *(("ja-JP", each) for each in ("1’000円", "5⁵⁰円", "¥5²", "5%円", "①5000円", "5·000円", "5000円²")),
+    ],
+)
+def test_what_touches_an_amount_and_was_not_read_leaves_it_open(locale: str, text: str) -> None:
+    """No figures beside a sum are dropped, and no part of it is the sum."""
+    assert not [s for s in Normalizer.for_locale(locale).normalize(text) if s.kind in SUMS]
+
+
+@pytest.mark.parametrize("text", ["$1.000", "1.000 dollars", "1.000", "$12.500", "1.250 dollars"])
+def test_a_point_before_three_digits_may_group_them(text: str) -> None:
+    (span,) = (s for s in Normalizer.for_locale("en-US").normalize(text) if s.kind in SUMS)
+    first, second = (each.amount_minor if isinstance(each, MoneyValue) else float(str(each)) for each in span.values)
+    assert (span.ambiguity, second) == (Ambiguity.GROUPING, first * 1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "minor"),
+    [("$5½", 550), ("$5!", 500), ("$50,", 5000), ("$20's", 2000), ("$0.500", 50), ("$1.25", 125), ("$5k", 500_000)],
+)
+def test_marks_that_are_no_figures_leave_an_amount_alone(text: str, minor: int) -> None:
+    (span,) = (s for s in Normalizer.for_locale("en-US").normalize(text) if s.kind is SpanKind.MONEY)
+    assert (span.value, span.ambiguity) == (MoneyValue(minor, "USD"), None)
 
 
 @pytest.mark.slow

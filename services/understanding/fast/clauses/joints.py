@@ -1,11 +1,21 @@
 """Where two commands said in one breath are joined: a conjunction that joins no nouns, a mark, a verb at its end."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
 from services.understanding.fast.ruleset.endings import Endings
 from services.understanding.fast.words.hearing import Hearing
 
+_Hearing = TypeVar("_Hearing", bound=Hearing)
+MAX_JOINTS: Final = 12
+"""Pairs of more pieces than people make would keep others waiting."""
+_MAX_ENDS: Final = 3
+"""Where the one behind the last that is read may end: so many places are tried."""
+_RULE: Final = RuleId("intents.more_wanted@1")
 _MARKS: Final = frozenset(",、，;；.。!！—–")
 """What may be written between two commands, or a refusal and a command."""
 
@@ -20,6 +30,31 @@ def joint(hearing: Hearing, at: int) -> int | None:
     between = hearing.text[reading.units.ends[at - 1] : reading.units.starts[at]]
     marked = at not in reading.within and _MARKS.intersection(between)
     return at if marked or (_names(hearing, at) and _after_a_verb(hearing, at)) else None
+
+
+def joints(hearing: Hearing, start: int) -> list[tuple[int, int]]:
+    """Where something may end from unit `start` on, and where what is joined to it begins."""
+    size = len(hearing.reading.words)
+    found = ((at, joint(hearing, at)) for at in range(start + 1, size - 1))
+    return [(at, stop) for at, stop in found if stop is not None and stop < size]
+
+
+def first_of(
+    hearing: _Hearing, start: int, part: Callable[[_Hearing, int, int], Understood | None]
+) -> Understood | None:
+    """The first of more commands than are taken in one breath: what is said behind it is told to be unread."""
+    cuts, size = joints(hearing, start), len(hearing.reading.words)
+    for at, stop in cuts[:MAX_JOINTS]:
+        one = part(hearing, start, at)
+        ends = [*[end for end, _ in cuts if end > stop][:_MAX_ENDS], size]
+        if one is None or not any(part(hearing, stop, end) for end in ends):
+            continue
+        begin, end = hearing.reading.units.starts[stop], hearing.reading.units.ends[size - 1]
+        rest = Evidence(begin, end, hearing.text[begin:end], _RULE)
+        if one.intent in MONEY_MOVING:
+            return replace(one, unread=(*one.unread, rest))
+        return replace(one, then=Understood(Intent.QNA, route=Route.QNA, rule=_RULE))
+    return None
 
 
 def _names(hearing: Hearing, at: int) -> bool:

@@ -48,6 +48,7 @@ class CuePhrases:
     withdrawing: Trie
     times: Trie
     places: Trie
+    later_on: Trie
     things: Trie
     speaking: frozenset[tuple[str, ...]]
     elapsed: Trie

@@ -17,6 +17,7 @@ class CuePhrasesFile(RuleFile):
     until: tuple[str, ...] = ()  # the same, of all up to it
     ending: tuple[str, ...] = ()  # the same, of all from another day up to it
     times: tuple[str, ...]  # an unread part is about a day
+    later_on: tuple[str, ...] = ()  # beside this day: not now
     places: tuple[str, ...]  # an unread part is about an account
     things: tuple[str, ...] = ()  # what has a day that is none of an order's: "today's dinner"
     speaking: tuple[str, ...] = ()  # what is before a day on which only the call is: "my call"

@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.ids import RuleId, is_rule
 from schemas.intent import COUNTED, Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
-from schemas.span import DATED, Ambiguity, Span, SpanKind, overlap
+from schemas.span import DATED, Ambiguity, Span, SpanKind, SpanReading, TimeValue, overlap
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.other_days import its_morning, of_a_thing, of_then, spent_then
 
@@ -168,11 +168,17 @@ def _days(hearing: Hearing, found: Understood) -> tuple[Understood, list[Evidenc
     limit = rules.limited(units, *place) if place is not None else None
     vague = span is not None and (span.ambiguity in _VAGUE or is_rule(span.rule, _AGAINST))
     vague = vague or (place is not None and spent_then(hearing, place[1]))
+    vague = vague or (span is not None and any(_part_of_day(each) for each in span.rejected))  # tonight
     if limit is None and day.value.start == day.value.end and not vague:
         return found, []
     begin, stop = limit or place or (0, 0)
     without = replace(found, slots=replace(found.slots, date=None))
     return without, [replace(_words(hearing, begin, stop), rule=day.evidence.rule)]
+
+
+def _part_of_day(reading: SpanReading) -> bool:
+    """Whether a part of a day was meant: nothing is sent then, and it is not now."""
+    return isinstance(reading.value, TimeValue) and reading.value.start != reading.value.end
 
 
 def _widened(hearing: Hearing, mention: Mention) -> Mention:

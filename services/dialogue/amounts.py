@@ -1,0 +1,30 @@
+"""What was said put into an order, each amount taken by the currency of those that the order has."""
+
+from dataclasses import replace
+
+from rules.locales import locale_rules
+from schemas.intent import Slot, Understood
+from schemas.span import MoneyValue
+from services.dialogue.events import Facts
+from services.dialogue.phases import Task
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import merged as put_in
+
+
+def merged(task: Task, heard: Understood, facts: Facts) -> Task:
+    """The task with what was said put in; an amount is one in the order's own currency, where neither names another."""
+    if heard.slots.amount is not None and task.amounts:
+        digits = locale_rules(facts.locale).digits
+        heard = replace(heard, slots=replace(heard.slots, amount=_beside(task.amounts, heard.slots.amount, digits)))
+    return put_in(task, heard, dialogue_rules().choices)
+
+
+def _beside(had: tuple[MoneyValue, ...], amount: Slot[MoneyValue], digits: int) -> Slot[MoneyValue]:
+    """An amount as said of an order that has these; asked which of several, those of them that it may be, if any."""
+    currency, *others = {each.currency for each in had}
+    said = tuple(dict.fromkeys((amount.value, *amount.readings)))
+    if currency is not None and not others:
+        said = tuple(each.within(currency, digits) or each for each in said)
+    asked = had if min(len(had), len(said)) > 1 else ()
+    said = tuple(each for each in said if any(each.agrees_with(one, digits) for one in asked)) or said
+    return replace(amount, value=said[0], readings=said[1:])

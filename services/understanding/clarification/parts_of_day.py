@@ -1,0 +1,46 @@
+"""An order for later on this day: it could only go out now, so its day is asked. "Later today", 「今日あとで」."""
+
+from dataclasses import replace
+from typing import Final
+
+from schemas.intent import MONEY_MOVING, Evidence, Mention, SlotName, Understood
+from services.understanding.correction.said import Said
+
+_MAX_WORDS: Final = 6
+"""Units of a word for a time that stands before a day, at most."""
+
+
+def later_on(said: Said, found: Understood) -> Understood | None:
+    """The order, and those behind it, without this day where a part of it is told; None where none is."""
+    then = found.then and later_on(said, found.then)
+    made = replace(found, then=then) if then is not None else found
+    day = found.slots.date
+    told = _told(said, day.evidence) if found.intent in MONEY_MOVING and day is not None else None
+    if told is None or day is None or day.value.end != said.today:
+        return then and made
+    mention = Mention(SlotName.DATE, told)
+    slots, unread = (
+        replace(made.slots, date=None),
+        tuple(e for e in made.unread if not told.start <= e.start < told.end),
+    )
+    return replace(made, slots=slots, unresolved=(*made.unresolved, mention), unread=unread)
+
+
+def _told(said: Said, day: Evidence) -> Evidence | None:
+    """The words of a day with those beside it that tell a part of it."""
+    units, later = said.units, said.rules.cues.later_on
+    place = units.covering(day.start, day.end)
+    if place is None:
+        return None
+    begin, end = place
+    behind = end + 1 if end < len(units.words) and units.words[end] == said.rules.cues.of else end
+    stop = later.longest(units.words, behind)[0]
+    start = min((at for at in range(max(0, begin - _MAX_WORDS), begin) if _ends(said, at, begin)), default=begin)
+    if start == begin and stop == behind:
+        return None
+    first, last = units.starts[start], units.ends[(stop if stop > behind else end) - 1]
+    return replace(day, start=first, end=last, surface=said.text[first:last])
+
+
+def _ends(said: Said, at: int, end: int) -> bool:
+    return any(edge.end == end for edge in said.rules.cues.later_on.scan(said.units.words, at))
