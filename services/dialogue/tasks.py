@@ -164,11 +164,14 @@ def _doubted(task: Task, understood: Understood, limit: int) -> Task:
         slot: Slot[Any] | None = getattr(understood.slots, name.value)
         if slot is None:
             continue
+        asked = next((doubt.choices for doubt in task.doubts if doubt.slot is name), ())
         task = settled(task, name)
         if name in understood.doubted:
             said = tuple(dict.fromkeys(_key(each) for each in (slot.value, *slot.readings)))[:limit]
+            said = tuple(each for each in said if each in asked) or said  # "mom's", asked whose checking
             open_: dict[str, Any] = {where: None, "doubts": (*task.doubts, Disambiguation(name, said))}
             task = replace(task, **open_)
+            task = taken(task, name, said[0]) if len(said) == 1 else task
     return task
 
 

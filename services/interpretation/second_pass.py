@@ -29,6 +29,7 @@ from services.understanding.clarification.interposed_questions import (
     then_paid,
 )
 from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.retractions import unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
@@ -140,6 +141,8 @@ _LOOKS: Final = (
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
     _Look(_THEN, unknown_source, of_an_account),
+    # What is named by a part of its name, whoever read it.
+    _Look(_THEN, in_part),
 )
 
 

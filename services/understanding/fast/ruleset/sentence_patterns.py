@@ -69,6 +69,7 @@ class SentencePatterns(RuleFile):
     apposed_two: re.Pattern[str] = _NOWHERE
     from_it: re.Pattern[str] = _NOWHERE
     drawn_on: re.Pattern[str] = _NOWHERE
+    own_source: re.Pattern[str] = _NOWHERE
     of_it: re.Pattern[str] = _NOWHERE
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE
