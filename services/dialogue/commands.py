@@ -152,7 +152,7 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     """What of it can't be done, and that more follows; a condition that is unread is told where it is asked about."""
     about, pieces = heard.slots.about, [each.surface for each in heard.unread]
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
-    if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA, Topic.SUM}:
+    if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA}:
         yield reply(f"problem.{about}")
     if heard.then is not None and heard.then.intent is Intent.QNA:
         yield reply("offer.missed_some")

@@ -105,7 +105,7 @@ def _coming(task: Task, facts: Facts) -> Reply:
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
     listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
-    currency = currency_of(account(facts, task.account), facts)
+    currency, summed = currency_of(account(facts, task.account), facts), task.total and not task.further
 
     def bound(value: MoneyValue | None) -> Money | None:
         return None if value is None else money(value, currency, facts)
@@ -117,11 +117,11 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
         merchant=_known_as(task.merchant, facts) or _paid_to(task, facts),
         at_least=bound(task.at_least),
         at_most=bound(task.at_most),
-        limit=listed * (1 + task.further),
+        limit=dialogue_rules().transactions_summed if summed else listed * (1 + task.further),
         received=task.received,
         sent=task.sent,
     )
-    return ReadTransactions(wanted, told=listed * task.further)
+    return ReadTransactions(wanted, listed * task.further, listed if summed else 0)
 
 
 def _known_as(merchant: str, facts: Facts) -> str:
@@ -172,9 +172,11 @@ def result(event: ActionDone, facts: Facts) -> Reply:
         case ReadBalance(wanted, among, total):
             asked = among or (() if wanted is None else (wanted,))
             return _balances(tuple(a for a in event.accounts if not asked or a.id in asked), facts, total=total)
-        case ReadTransactions(wanted, told):
-            rows = event.transactions[told : wanted.limit]
-            return _transactions(rows, facts, wanted, earlier=told > 0)
+        case ReadTransactions(wanted, told, total):
+            rows = event.transactions[told : total or wanted.limit]
+            listed = _transactions(rows, facts, wanted, earlier=told > 0)
+            summed = _summed(event.transactions, facts, wanted) if total else None
+            return both(listed, summed) if summed is not None else listed
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
@@ -217,6 +219,24 @@ def _transactions(rows: tuple[Transaction, ...], facts: Facts, wanted: Transacti
     if len(rows) == 1:
         return reply("transactions.latest" if wanted.limit == 1 else "transactions.one", row=parts[0])
     return reply("transactions.list", rows=parts)
+
+
+def _summed(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilter) -> Reply | None:
+    """What all of them come to, each currency by itself; None of one. What moves between own accounts is not spent."""
+    own = {account.name for account in facts.profile.accounts}
+    moved = [row for row in rows if (row.amount.minor > 0) is wanted.received and row.merchant not in own]
+    if len(rows) >= wanted.limit:
+        return reply("transactions.too_many")
+    if len(moved) < 2:  # noqa: PLR2004 - one is told itself
+        return None
+    currencies = dict.fromkeys(row.amount.currency for row in moved)
+    totals: tuple[ReplyParam, ...] = tuple(
+        Money(sum(abs(row.amount.minor) for row in moved if row.amount.currency == each), each) for each in currencies
+    )
+    first, last = (_day(pick(row.booked_on for row in moved), facts) for pick in (min, max))
+    stretch = reply("part.on_day", day=last) if first == last else reply("part.stretch", first=first, last=last)
+    said = "transactions.came_in" if wanted.received else "transactions.went_out"
+    return reply(said, totals=totals, count=len(moved), stretch=stretch)
 
 
 def _none(wanted: TransactionFilter, facts: Facts) -> Reply:

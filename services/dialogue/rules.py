@@ -20,6 +20,7 @@ class DialogueRules(RuleFile):
     bills_listed: int
     transactions_listed: int
     transactions_most: int
+    transactions_summed: int
     queued: int
     other_named: frozenset[str] = frozenset()
     patience: int

@@ -140,7 +140,8 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, period=slots.period.value)
     if slots.about in {Topic.RECEIVED, Topic.SENT}:
         task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT)
-    task = replace(task, total=True) if slots.about == Topic.TOTAL else task
+    about = (slots.about, *(slots.topic.readings if slots.topic is not None else ()))
+    task = replace(task, total=True) if Topic.TOTAL in about else task
     if slots.choice is not None and task.intent is Intent.RECENT_TRANSACTIONS:
         task = replace(task, listed=slots.choice.value)
     if slots.merchant is not None:

@@ -86,10 +86,20 @@ def inquired(said: Said, found: Understood) -> Understood | None:
         return None
     if found.intent is Intent.BALANCE_INQUIRY:
         return _of_accounts(said, found)
-    if found.intent is Intent.RECENT_TRANSACTIONS and said.rules.cues.in_all.holds(said.units.words):
-        topic = found.slots.topic or Slot(str(Topic.SUM), said.heard.whole(_RULE))
-        return replace(found, slots=replace(found.slots, topic=topic))
+    if found.intent is Intent.RECENT_TRANSACTIONS:
+        return _summed(said, found)
     return _of_days(said, found) if found.intent is Intent.BILL_INQUIRY and found.slots.period is None else None
+
+
+def _summed(said: Said, found: Understood) -> Understood | None:
+    """A history of which the sum is asked: "how much did i spend this week", and not what was paid the last time."""
+    patterns, topic = said.rules.patterns, found.slots.topic
+    asked = patterns.sum_asked.search(said.text) and not patterns.one_asked.search(said.text)
+    if found.slots.choice is not None or not (asked or said.rules.cues.in_all.holds(said.units.words)):
+        return None
+    whole = said.heard.whole(_RULE)
+    total = Slot(str(Topic.TOTAL), whole) if topic is None else replace(topic, readings=(str(Topic.TOTAL),))
+    return replace(found, slots=replace(found.slots, topic=total))
 
 
 def _of_accounts(said: Said, found: Understood) -> Understood | None:

@@ -58,6 +58,8 @@ class SentencePatterns(RuleFile):
     shop: re.Pattern[str] = _NOWHERE
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
+    sum_asked: re.Pattern[str] = _NOWHERE
+    one_asked: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
     spared_card: re.Pattern[str] = _NOWHERE
     asked_instead: re.Pattern[str] = _NOWHERE
