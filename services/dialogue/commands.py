@@ -80,6 +80,9 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
     rules = dialogue_rules()
     if recent.intent is task.intent and heard.by(*rules.earlier):
         return replace(recent, further=recent.further + 1)
+    if recent.intent is task.intent and heard.by(*rules.same_history):
+        nobody = recent if task.payee is None else replace(recent, merchant="", bill=None)
+        return merged(replace(nobody, further=0), heard, rules.choices)
     if task.bill is None and heard.by(*rules.that_bill):
         task = replace(task, bill=recent.bill)
     elif task.source is None and heard.by(*rules.of_that):

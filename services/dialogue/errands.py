@@ -224,7 +224,8 @@ def _transactions(rows: tuple[Transaction, ...], facts: Facts, wanted: Transacti
 def _summed(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilter) -> Reply | None:
     """What all of them come to, each currency by itself; None of one. What moves between own accounts is not spent."""
     own = {account.name for account in facts.profile.accounts}
-    moved = [row for row in rows if (row.amount.minor > 0) is wanted.received and row.merchant not in own]
+    came_in = wanted.received or all(row.amount.minor > 0 for row in rows)
+    moved = [row for row in rows if (row.amount.minor > 0) is came_in and row.merchant not in own]
     if len(rows) >= wanted.limit:
         return reply("transactions.too_many")
     if len(moved) < 2:  # noqa: PLR2004 - one is told itself
@@ -235,7 +236,7 @@ def _summed(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilt
     )
     first, last = (_day(pick(row.booked_on for row in moved), facts) for pick in (min, max))
     stretch = reply("part.on_day", day=last) if first == last else reply("part.stretch", first=first, last=last)
-    said = "transactions.came_in" if wanted.received else "transactions.went_out"
+    said = "transactions.came_in" if came_in else "transactions.went_out"
     return reply(said, totals=totals, count=len(moved), stretch=stretch)
 
 

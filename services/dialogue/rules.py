@@ -31,6 +31,7 @@ class DialogueRules(RuleFile):
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
     earlier: frozenset[str]
+    same_history: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]

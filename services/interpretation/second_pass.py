@@ -20,7 +20,7 @@ from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.history_count import so_many
-from services.understanding.clarification.inquiries import inquired, of_each_bill, remembered, spent
+from services.understanding.clarification.inquiries import asked_on, inquired, of_each_bill, remembered, spent
 from services.understanding.clarification.interposed_questions import (
     asked_after,
     asked_besides,
@@ -88,6 +88,7 @@ _LOOKS: Final = (
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent on what is no bill.
+    _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
     # An order behind talk that leads up to it.

@@ -60,6 +60,9 @@ class SentencePatterns(RuleFile):
     spent: re.Pattern[str] = _NOWHERE
     sum_asked: re.Pattern[str] = _NOWHERE
     one_asked: re.Pattern[str] = _NOWHERE
+    its_sum: re.Pattern[str] = _NOWHERE
+    and_of: re.Pattern[str] = _NOWHERE
+    came_in: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
     spared_card: re.Pattern[str] = _NOWHERE
     asked_instead: re.Pattern[str] = _NOWHERE
