@@ -57,10 +57,11 @@ class ReadBalance:
 
 @dataclass(frozen=True, slots=True)
 class ReadTransactions:
-    """Read the history that `filter` selects; so many of it were `told` before."""
+    """Read the history that `filter` selects; so many of it were `told` before, and of a `total` so many are now."""
 
     filter: TransactionFilter
     told: int = 0
+    total: int = 0
 
 
 @dataclass(frozen=True, slots=True)

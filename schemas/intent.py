@@ -94,7 +94,6 @@ class Topic(StrEnum):
     SPLIT = "split"  # one sum in several parts
     NOTE = "note"
     EXTRA = "extra"  # more than what is due of a bill
-    SUM = "sum"  # of a history
     REPEATED = "repeated"
     CONDITIONAL = "conditional"
     DROPPED = "dropped"  # one of several orders

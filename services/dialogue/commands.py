@@ -83,6 +83,9 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
     rules = dialogue_rules()
     if recent.intent is task.intent and heard.by(*rules.earlier):
         return replace(recent, further=recent.further + 1)
+    if recent.intent is task.intent and heard.by(*rules.same_history):
+        nobody = recent if task.payee is None else replace(recent, merchant="", bill=None)
+        return merged(replace(nobody, further=0), heard, facts)
     if task.bill is None and heard.by(*rules.that_bill):
         task = replace(task, bill=recent.bill)
     elif task.source is None and heard.by(*rules.of_that):
@@ -155,7 +158,7 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     """What of it can't be done, and that more follows; a condition that is unread is told where it is asked about."""
     about, pieces = heard.slots.about, [each.surface for each in heard.unread]
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
-    if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA, Topic.SUM}:
+    if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA}:
         yield reply(f"problem.{about}")
     last = heard.then
     while last is not None and last.then is not None:

@@ -107,6 +107,7 @@ def _coming(task: Task, facts: Facts) -> Reply:
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
     listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
+    summed = task.total and not task.further
     wanted = TransactionFilter(
         account_id=task.account,
         since=None if task.period is None or task.period.start == date.min else task.period.start,
@@ -114,11 +115,11 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
         merchant=_known_as(task.merchant, facts) or _paid_to(task, facts),
         at_least=_bounds(task.at_least, task, facts, up=True),
         at_most=_bounds(task.at_most, task, facts, up=False),
-        limit=listed * (1 + task.further),
+        limit=dialogue_rules().transactions_summed if summed else listed * (1 + task.further),
         received=task.received,
         sent=task.sent,
     )
-    return ReadTransactions(wanted, told=listed * task.further)
+    return ReadTransactions(wanted, listed * task.further, listed if summed else 0)
 
 
 def _bounds(said: MoneyValue | None, task: Task, facts: Facts, *, up: bool) -> tuple[Money, ...]:
@@ -187,9 +188,11 @@ def result(event: ActionDone, facts: Facts) -> Reply:
             asked = among or (() if wanted is None else (wanted,))
             rows = tuple(a for a in event.accounts if not asked or a.id in asked)
             return _balances(rows, facts, total=total) if less is None else _left(rows, less, facts)
-        case ReadTransactions(wanted, told):
-            entries = event.transactions[told : wanted.limit]
-            return _transactions(entries, facts, wanted, earlier=told > 0)
+        case ReadTransactions(wanted, told, total):
+            entries = event.transactions[told : total or wanted.limit]
+            listed = _transactions(entries, facts, wanted, earlier=told > 0)
+            summed = _summed(event.transactions, facts, wanted) if total else None
+            return both(listed, summed) if summed is not None else listed
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
@@ -241,6 +244,25 @@ def _transactions(rows: tuple[Transaction, ...], facts: Facts, wanted: Transacti
     if len(rows) == 1:
         return reply("transactions.latest" if wanted.limit == 1 else "transactions.one", row=parts[0])
     return reply("transactions.list", rows=parts)
+
+
+def _summed(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilter) -> Reply | None:
+    """What all of them come to, each currency by itself; None of one. What moves between own accounts is not spent."""
+    own = {account.name for account in facts.profile.accounts}
+    came_in = wanted.received or all(row.amount.minor > 0 for row in rows)
+    moved = [row for row in rows if (row.amount.minor > 0) is came_in and row.merchant not in own]
+    if len(rows) >= wanted.limit:
+        return reply("transactions.too_many")
+    if len(moved) < 2:  # noqa: PLR2004 - one is told itself
+        return None
+    currencies = dict.fromkeys(row.amount.currency for row in moved)
+    totals: tuple[ReplyParam, ...] = tuple(
+        Money(sum(abs(row.amount.minor) for row in moved if row.amount.currency == each), each) for each in currencies
+    )
+    first, last = (_day(pick(row.booked_on for row in moved), facts) for pick in (min, max))
+    stretch = reply("part.on_day", day=last) if first == last else reply("part.stretch", first=first, last=last)
+    said = "transactions.came_in" if came_in else "transactions.went_out"
+    return reply(said, totals=totals, count=len(moved), stretch=stretch)
 
 
 def _none(wanted: TransactionFilter, facts: Facts) -> Reply:

@@ -20,6 +20,7 @@ class DialogueRules(RuleFile):
     bills_listed: int
     transactions_listed: int
     transactions_most: int
+    transactions_summed: int
     queued: int
     other_named: frozenset[str] = frozenset()
     patience: int
@@ -30,6 +31,7 @@ class DialogueRules(RuleFile):
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
     earlier: frozenset[str]
+    same_history: frozenset[str]
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]

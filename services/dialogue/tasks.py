@@ -148,7 +148,8 @@ def _places(task: Task, slots: Slots) -> Task:
         task = replace(task, period=slots.period.value)
     if slots.about in {Topic.RECEIVED, Topic.SENT}:
         task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT)
-    task = replace(task, total=True) if slots.about == Topic.TOTAL else task
+    about = (slots.about, *(slots.topic.readings if slots.topic is not None else ()))
+    task = replace(task, total=True) if Topic.TOTAL in about else task
     if slots.choice is not None and task.intent is Intent.RECENT_TRANSACTIONS:
         task = replace(task, listed=slots.choice.value)
     if slots.merchant is not None:
@@ -172,11 +173,14 @@ def _doubted(task: Task, understood: Understood, limit: int) -> Task:
         slot: Slot[Any] | None = getattr(understood.slots, name.value)
         if slot is None:
             continue
+        asked = next((doubt.choices for doubt in task.doubts if doubt.slot is name), ())
         task = settled(task, name)
         if name in understood.doubted:
             said = tuple(dict.fromkeys(_key(each) for each in (slot.value, *slot.readings)))[:limit]
+            said = tuple(each for each in said if each in asked) or said  # "mom's", asked whose checking
             open_: dict[str, Any] = {where: None, "doubts": (*task.doubts, Disambiguation(name, said))}
             task = replace(task, **open_)
+            task = taken(task, name, said[0]) if len(said) == 1 else task
     return task
 
 

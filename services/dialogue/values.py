@@ -262,13 +262,12 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
     task, choices = state.task, state.choices
     if task is None:
         return missed(state, facts)
-    if number == Pick.NONE and state.choices and state.asked is SlotName.AMOUNT:
-        return advance(state.memory, replace(task, amounts=()), facts)
     if number == Pick.NONE:
+        if choices and state.asked is SlotName.AMOUNT:
+            return advance(state.memory, replace(task, amounts=()), facts)
         return ask(state.memory, Asking(task.paying(None), SlotName.PAYEE), reply("ask.payee"))
-    index = number - 1 if number > 0 else len(choices) - 1
-    if number == Pick.PAID_LAST:
-        index = _place_of_paid_last(choices, facts)
+    paid_last = number == Pick.PAID_LAST
+    index = _place_of_paid_last(choices, facts) if paid_last else number - 1 if number > 0 else len(choices) - 1
     if not 0 <= index < len(choices):
         return missed(state, facts)
     chosen = _with(task, state.asked, choices[index], facts)

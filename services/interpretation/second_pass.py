@@ -21,7 +21,7 @@ from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.history_count import so_many
-from services.understanding.clarification.inquiries import inquired, of_each_bill, remembered, spent
+from services.understanding.clarification.inquiries import asked_on, inquired, of_each_bill, remembered, spent
 from services.understanding.clarification.interposed_questions import (
     asked_after,
     asked_besides,
@@ -32,6 +32,7 @@ from services.understanding.clarification.interposed_questions import (
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import unsettled
@@ -106,6 +107,7 @@ _LOOKS: Final = (
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent on what is no bill.
+    _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
     # An order behind talk that leads up to it.
@@ -161,6 +163,8 @@ _LOOKS: Final = (
     _Look(_THEN, unknown_source, of_an_account),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),
+    # What is named by a part of its name, whoever read it.
+    _Look(_THEN, in_part),
 )
 
 

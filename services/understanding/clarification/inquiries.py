@@ -4,14 +4,26 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.ids import AccountId, BillId, RuleId
-from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Topic, Understood
+from schemas.ids import AccountId, BillId, PayeeId, RuleId
+from schemas.intent import (
+    MONEY_MOVING,
+    READING,
+    TOLD_ALONE,
+    Evidence,
+    Intent,
+    Route,
+    Slot,
+    Slots,
+    Topic,
+    Understood,
+)
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.merging import one_after_another, set_back
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import own_bill
 
 _RULE: Final = RuleId("intents.inquired@1")
+_AGAIN: Final = RuleId("intents.same_history@1")
 _MOST_BILLS: Final = 4
 """Bills asked about in a row, at most."""
 
@@ -80,16 +92,45 @@ def _asked(said: Said, at: int, words: str) -> Understood | None:
     return meant if meant.intent in READING and meant.route is Route.FAST else None
 
 
+def asked_on(said: Said, found: Understood) -> Understood | None:
+    """The history that was just told, of somebody else ("and kayla?") or its sum: 「合計でいくら」."""
+    context = said.context
+    if not context.idle or context.recent is not Intent.RECENT_TRANSACTIONS or found.then is not None:
+        return None
+    if said.rules.patterns.its_sum.fullmatch(said.text) is not None:
+        total = Slots(topic=Slot(str(Topic.TOTAL), said.heard.whole(_AGAIN)))
+        return Understood(Intent.RECENT_TRANSACTIONS, total, (), Route.FAST, 1.0, _AGAIN)
+    match = said.heard.payees
+    if match is None or match.choice is None or found.intent not in {None, *TOLD_ALONE}:
+        return None
+    if not said.rules.patterns.and_of.fullmatch(f"{said.text[: match.start]}_{said.text[match.end :]}"):
+        return None
+    payee = Slot(PayeeId(match.choice), Evidence.naming(match, _AGAIN))
+    return Understood(Intent.RECENT_TRANSACTIONS, Slots(payee=payee), (), Route.FAST, 1.0, _AGAIN, payees=match)
+
+
 def inquired(said: Said, found: Understood) -> Understood | None:
     """The inquiry with what else was said of what is looked up; None where nothing was."""
     if found.then is not None or found.slots.bill is not None:
         return None
     if found.intent is Intent.BALANCE_INQUIRY:
         return _of_accounts(said, found)
-    if found.intent is Intent.RECENT_TRANSACTIONS and said.rules.cues.in_all.holds(said.units.words):
-        topic = found.slots.topic or Slot(str(Topic.SUM), said.heard.whole(_RULE))
-        return replace(found, slots=replace(found.slots, topic=topic))
+    if found.intent is Intent.RECENT_TRANSACTIONS:
+        return _summed(said, found)
     return _of_days(said, found) if found.intent is Intent.BILL_INQUIRY and found.slots.period is None else None
+
+
+def _summed(said: Said, found: Understood) -> Understood | None:
+    """A history of which the sum is asked: "how much did i spend this week", and not what was paid the last time."""
+    patterns, topic = said.rules.patterns, found.slots.topic
+    asked = patterns.sum_asked.search(said.text) and not patterns.one_asked.search(said.text)
+    if found.slots.choice is not None or not (asked or said.rules.cues.in_all.holds(said.units.words)):
+        return None
+    whole = said.heard.whole(_RULE)
+    if topic is None and patterns.came_in.search(said.text):
+        topic = Slot(str(Topic.RECEIVED), whole)
+    total = Slot(str(Topic.TOTAL), whole) if topic is None else replace(topic, readings=(str(Topic.TOTAL),))
+    return replace(found, slots=replace(found.slots, topic=total))
 
 
 def _of_accounts(said: Said, found: Understood) -> Understood | None:

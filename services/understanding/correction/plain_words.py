@@ -11,6 +11,8 @@ from services.understanding.correction.said import Said
 
 _MOST: Final = 6
 """Places that are put otherwise, at most."""
+_PUT: Final = "put"
+"""The group of a pattern that is put otherwise, where not all of it is."""
 _LONG: Final = 4
 """Characters of a name that is told by them, at least."""
 
@@ -38,7 +40,8 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
 def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:
     """Where something is said as in no rule, and how it would be there."""
     for pattern, words in said.rules.patterns.plain:
-        yield from ((place.start(), place.end(), words) for place in pattern.finditer(said.text))
+        put = _PUT if _PUT in pattern.groupindex else 0
+        yield from ((place.start(put), place.end(put), words) for place in pattern.finditer(said.text))
 
 
 def _written(said: Said) -> Iterator[tuple[int, int, str]]:

@@ -142,8 +142,8 @@ class NounsFile(RuleFile):
 
     `brands` are companies that send bills: each is the caller's where a bill bears its name, and never for its kind.
     After words of `ending` stand the last digits of a number, and beside these, by kind, what has it (`numbered`).
-    A part of a thing's name stands for it, unless it is what each thing of its kind is called (`generic`); `behind` it
-    may be said what the thing is, and Latin letters may be written as they sound.
+    A part of a thing's name stands for it, unless it is what each thing of its kind is called (`generic`), or anything
+    (`called`); `behind` it may be said what the thing is, and Latin letters may be written as they sound.
     """
 
     accounts: dict[str, tuple[str, ...]]
@@ -153,6 +153,7 @@ class NounsFile(RuleFile):
     ending: tuple[str, ...] = ()
     numbered: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     generic: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    called: tuple[str, ...] = ()
     behind: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     sounds: dict[str, tuple[str, ...]] = Field(default_factory=dict)
 

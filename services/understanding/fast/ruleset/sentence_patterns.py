@@ -58,6 +58,11 @@ class SentencePatterns(RuleFile):
     shop: re.Pattern[str] = _NOWHERE
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
+    sum_asked: re.Pattern[str] = _NOWHERE
+    one_asked: re.Pattern[str] = _NOWHERE
+    its_sum: re.Pattern[str] = _NOWHERE
+    and_of: re.Pattern[str] = _NOWHERE
+    came_in: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
     spared_card: re.Pattern[str] = _NOWHERE
     asked_instead: re.Pattern[str] = _NOWHERE
@@ -69,6 +74,7 @@ class SentencePatterns(RuleFile):
     apposed_two: re.Pattern[str] = _NOWHERE
     from_it: re.Pattern[str] = _NOWHERE
     drawn_on: re.Pattern[str] = _NOWHERE
+    own_source: re.Pattern[str] = _NOWHERE
     of_it: re.Pattern[str] = _NOWHERE
     noted: re.Pattern[str] = _NOWHERE
     the_rest: re.Pattern[str] = _NOWHERE

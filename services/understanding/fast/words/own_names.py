@@ -1,7 +1,7 @@
 """What the caller's own things are called beside their names: parts of them, and what may be said behind these."""
 
 from collections.abc import Iterator
-from itertools import islice, product
+from itertools import combinations_with_replacement, islice, product
 from re import compile as pattern
 from typing import Final
 
@@ -46,6 +46,9 @@ def _of_characters(grammar: Grammar, kind: str, name: str) -> Iterator[tuple[str
             yield from said_behind(grammar, kind, tuple(said))
     if kind == "card":
         yield from _of_a_card(grammar, name)
+    if kind == "bill":
+        for part in _stretches(name, {*nouns.generic.get(kind, ()), *nouns.called}):
+            yield from said_behind(grammar, kind, tuple(part))
     if of and of in name and kind == "account":
         whose = name.partition(of)[0]
         yield from (tuple(whose + behind) for behind in nouns.behind.get(kind, ()) if behind.startswith(of))
@@ -60,6 +63,16 @@ def _of_a_card(grammar: Grammar, name: str) -> Iterator[tuple[str, ...]]:
             yield from said_behind(grammar, "card", tuple(said))
     if len(part) > _LEAST and part > "一":
         yield from (tuple(part[:_LEAST] + behind) for behind in nouns.behind.get("card", ()))
+
+
+def _stretches(name: str, common: set[str]) -> Iterator[str]:
+    """What begins and ends where the script changes, but for what others are called too: 介護ベッド, ベッド."""
+    runs = list(_SCRIPTS.finditer(name))
+    for first, last in combinations_with_replacement(runs, 2):
+        part = name[first.start() : last.end()]
+        one = len(part) > _LEAST or part > "一"
+        if part != name and one and not any(run.group() in common for run in (first, last)):
+            yield part
 
 
 def _bare(endings: tuple[str, ...], name: str) -> Iterator[str]:
