@@ -97,9 +97,13 @@ class PlaybackIn:
 
 @dataclass(frozen=True, slots=True)
 class CancelIn:
-    """Stop the reply; whichever it is when `reply` is null."""
+    """Stop the reply; whichever it is when `reply` is null: also one that was asked for and has not begun.
+
+    `said`: one whose words are all out, and that is still being heard, is being given; else it is stopped all the same.
+    """
 
     reply: ReplyId | None = None
+    said: bool = True
 
 
 @dataclass(frozen=True, slots=True)

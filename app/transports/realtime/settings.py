@@ -8,7 +8,6 @@ from rules.locales import locale_rules
 from schemas.audio import AudioFormat, Encoding
 from schemas.call import CallConfig, ConfigureIn, Patience
 from schemas.ids import Locale, language
-from schemas.wire.realtime.client import Refused
 from schemas.wire.realtime.session import (
     PCM_RATE,
     AudioInForce,
@@ -29,6 +28,7 @@ from schemas.wire.realtime.session import (
     WireFormat,
 )
 from schemas.wire.session import Eagerness, Pcma, Pcmu, Playback
+from schemas.wire.unreadable import Refused
 
 SOUND: Final = AudioFormat(Encoding.PCM16, PCM_RATE)
 """What a client sends and is sent that names no format."""
