@@ -1,7 +1,7 @@
 """WS /v1/calls: a live call from an app. Audio as binary messages or in base64, everything else as JSON text."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -49,15 +49,20 @@ def router(deps: CallDeps) -> APIRouter:
 
     @routes.websocket("/v1/calls")
     async def calls(socket: WebSocket) -> None:
-        await serve(socket, deps, lambda call: Calls(deps.clock, call, voice=voice), (SUBPROTOCOL,))
+        await serve(socket, deps, lambda call: Calls(deps.clock, call, deps.recordable, voice=voice), (SUBPROTOCOL,))
 
     return routes
 
 
 class Calls:
-    """One call's `Dialect`: our own events. `voice`: replies can be spoken, where a client wants it."""
+    """One call's `Dialect`: our own events. `voice`: replies can be spoken, where a client wants it.
 
-    def __init__(self, clock: Clock, identity: CallId, *, voice: bool) -> None:
+    `recordable` says whether the call is recorded where that is agreed to.
+    """
+
+    def __init__(self, clock: Clock, identity: CallId, recordable: Callable[[CallId], bool], *, voice: bool) -> None:
+        self._identity = identity
+        self._recordable = recordable
         self.config = CallConfig()
         self.named: Locale | None = None
         self._encoder = Encoder(clock, identity)
@@ -117,7 +122,9 @@ class Calls:
             return reported(event, self._sounds.get(ReplyId(event.response_id)))
         given = to_input(event)
         if isinstance(given, ConfigureIn) and given.speaks:
-            return replace(given, speaks=self._voice)
+            given = replace(given, speaks=self._voice)
+        if isinstance(given, ConfigureIn) and given.recording and not self._recordable(self._identity):
+            given = replace(given, recording=False)
         return given
 
     def _sound_of(self, reply: ReplyId) -> ReplySound:
