@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from schemas.audio import AudioFormat
-from schemas.errors import TellerlineError
+from schemas.errors import TellerlineError, WrongState
 from schemas.ids import EN_US, Locale
 from schemas.speech import SpokenChunk
 from schemas.turn import Awaits, ItemId, ListenerEvent, ReplyEvent, ReplyId
@@ -77,6 +77,10 @@ class KeyIn:
     """The caller pressed a key: 0-9, *, #, A-D."""
 
     key: str
+
+
+class NoSuchReply(WrongState):
+    """About a reply that is not being given, or is none of the call's. Clients cause these in good order."""
 
 
 class PlaybackState(StrEnum):

@@ -5,7 +5,6 @@ TellerlineError
 │   ├── MalformedMessage         400  not JSON, not an object, wrong types
 │   ├── UnknownEvent             400  an event type we do not know
 │   ├── WrongState               409  right event, wrong moment
-│   │   └── NoSuchReply          409  about a reply that is not being given, or is none of the call's
 │   ├── TooLarge                 413  frame, upload or text over its bound
 │   ├── UnsupportedAudio         415  codec, rate or channels we do not take
 │   ├── MalformedAudio           422  bytes that are not the audio they claim to be
@@ -94,10 +93,6 @@ class WrongState(BadInput):
     """A known event at a moment it does not fit."""
 
     code, http_status, ws_close = "wrong_state", 409, 1008
-
-
-class NoSuchReply(WrongState):
-    """About a reply that is not being given, or is none of the call's. Clients cause these in good order."""
 
 
 class TooLarge(BadInput):

@@ -15,7 +15,7 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS, body_of
 from app.text import TextPath, payee_of
-from app.transports.uploads import FILE_TYPES, RAW_RATES, RAW_TYPES, Said, Uploads
+from app.transports.uploads import FILE_TYPES, RAW_RATES, RAW_TYPES, SaidOfSound, Uploads
 from rules.locales import locale_rules
 from schemas.errors import (
     BadInput,
@@ -111,7 +111,7 @@ def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> No
             stamps.mark(Stamp.AUDIO_UPLOAD_DONE)
             with gateway.admission.enter():
                 samples = await uploads.decode(
-                    body, request.headers.get("content-type", ""), Said(rate, named(channel))
+                    body, request.headers.get("content-type", ""), SaidOfSound(rate, named(channel))
                 )
                 path = await _path(gateway, principal, None)
                 with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):

@@ -22,12 +22,13 @@ from schemas.call import (
     CallInput,
     Configured,
     ConfigureIn,
+    NoSuchReply,
     ReplyBegan,
     ReplyEnded,
     ReplyStatus,
     Voiced,
 )
-from schemas.errors import BadInput, NoSuchReply
+from schemas.errors import BadInput
 from schemas.ids import CallId, Locale
 from schemas.turn import ReplyId
 from schemas.wire import ClientEvent, PlaybackReport, RenewToken, parse_client_event

@@ -35,7 +35,7 @@ RETRY_AFTER_S = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidOfSound:
     """What a client says of its sound beside the media type; null where it says nothing."""
 
     rate: int | None = None
@@ -101,7 +101,7 @@ class Uploads:
         finally:
             self._room.give(held)
 
-    async def decode(self, body: bytes, content_type: str, said: Said) -> Samples:
+    async def decode(self, body: bytes, content_type: str, said: SaidOfSound) -> Samples:
         """The sound of a body. Raises UnsupportedAudio, MalformedAudio, TooLarge, Busy."""
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type in RAW_TYPES:

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from schemas.errors import BadInput, NoSuchReply, NotAllowed, TellerlineError, UnknownEvent, UnsupportedLocale
+from schemas.call import NoSuchReply
+from schemas.errors import BadInput, NotAllowed, TellerlineError, UnknownEvent, UnsupportedLocale
 from schemas.wire.event import Event
 from schemas.wire.unreadable import Refused
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
 from schemas.call import (
     CallEvent,
     CutReason,
+    NoSuchReply,
     PlaybackIn,
     PlaybackState,
     ReplyBegan,
@@ -12,7 +13,7 @@ from schemas.call import (
     ReplyEnded,
     ReplyStatus,
 )
-from schemas.errors import NoSuchReply, TellerlineError
+from schemas.errors import TellerlineError
 from schemas.ids import Locale
 from schemas.interpretation import Interpretation
 from schemas.transcript import Source, Transcript

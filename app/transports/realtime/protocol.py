@@ -23,7 +23,8 @@ from app.transports.realtime.ladder import item_of
 from app.transports.realtime.replies import Replies
 from app.transports.realtime.settings import CallSettings
 from schemas import call, turn
-from schemas.errors import BadInput, NoSuchReply, TellerlineError, UnknownEvent, WrongState
+from schemas.call import NoSuchReply
+from schemas.errors import BadInput, TellerlineError, UnknownEvent, WrongState
 from schemas.ids import Locale
 from schemas.transcript import Source
 from schemas.turn import ReplyId

@@ -9,7 +9,7 @@ from app.auth.bridge_keys import with_key
 from app.transports.live.query import language
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import Line, answer
+from app.transports.telephone.door import PhoneLine, answer
 from services.guard.expected_calls import ExpectedCalls
 
 SUBPROTOCOL = "media"
@@ -28,8 +28,8 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
         query = socket.query_params
         call, statement = query.get("call", ""), query.get("statement")
 
-        def said() -> Line:
-            return Line(MediaWebSocket(statement or call or None, call, language(socket)))
+        def said() -> PhoneLine:
+            return PhoneLine(MediaWebSocket(statement or call or None, call, language(socket)))
 
         taking = asked if statement else replace(asked, vouch=expected.take)
         await answer(socket, said, taking, proven, SUBPROTOCOL)

@@ -11,7 +11,7 @@ from app.auth.http_signature import HttpRequest, check_http
 from app.transports.live.query import SWITCH, chosen
 from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import Line, answer
+from app.transports.telephone.door import PhoneLine, answer
 from rules.load import locales
 
 SESSION: Final = "audiohook-session-id"
@@ -47,9 +47,9 @@ def router(deps: PhoneDeps, api: ApiKey, take_nonce: Callable[[str], Awaitable[N
 
     @routes.websocket("/audiohook")
     async def audiohook(socket: WebSocket) -> None:
-        def said() -> Line:
+        def said() -> PhoneLine:
             monitor = chosen(socket, "monitor", SWITCH, False)
-            return Line(AudioHook(socket.headers.get(SESSION, ""), sorted(locales()), monitor=monitor))
+            return PhoneLine(AudioHook(socket.headers.get(SESSION, ""), sorted(locales()), monitor=monitor))
 
         await answer(socket, said, deps, proven)
 

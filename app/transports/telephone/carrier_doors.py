@@ -10,7 +10,7 @@ from app.auth.dependencies import path_of
 from app.transports.live.query import chosen
 from app.transports.telephone.carriers import PLIVO, TELNYX, TWILIO, Carrier, Credential
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import Line, answer
+from app.transports.telephone.door import PhoneLine, answer
 from app.transports.telephone.media_stream import MediaStream
 from schemas.audio import AudioFormat, Encoding
 
@@ -51,9 +51,9 @@ async def _stream(
     async def proven(socket: WebSocket) -> bool:
         return _proven(socket, carrier, credential.keys)
 
-    def said() -> Line:
+    def said() -> PhoneLine:
         sent = chosen(socket, "codec", codecs, next(iter(codecs.values()))) if codecs else None
-        return Line(MediaStream(carrier, credential, sent))
+        return PhoneLine(MediaStream(carrier, credential, sent))
 
     await answer(socket, said, deps, proven)
 

@@ -19,7 +19,7 @@ Prove = Callable[[WebSocket], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PhoneLine:
     """What is spoken on a connection. `voiced`: replies are spoken by us."""
 
     transport: CallTransport
@@ -28,7 +28,7 @@ class Line:
 
 async def answer(
     socket: WebSocket,
-    said: Callable[[], Line],
+    said: Callable[[], PhoneLine],
     deps: PhoneDeps,
     prove: Prove,
     *subprotocols: str,

@@ -12,7 +12,7 @@ from fastapi import APIRouter, WebSocket
 from app.auth.bridge_keys import with_key
 from app.transports.live.query import chosen
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import Line, answer
+from app.transports.telephone.door import PhoneLine, answer
 from app.transports.telephone.jambonz import AudioFork, ReplyForm
 from services.guard.expected_calls import ExpectedCalls
 
@@ -29,9 +29,9 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
 
     @routes.websocket("/jambonz")
     async def jambonz(socket: WebSocket) -> None:
-        def said() -> Line:
+        def said() -> PhoneLine:
             replies = chosen(socket, "audio", {form.value: form for form in ReplyForm}, ReplyForm.AUDIO)
-            return Line(AudioFork(replies), voiced=not replies.worded)
+            return PhoneLine(AudioFork(replies), voiced=not replies.worded)
 
         await answer(socket, said, asked, proven, *SUBPROTOCOLS)
 

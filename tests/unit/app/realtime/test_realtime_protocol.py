@@ -21,6 +21,7 @@ from schemas.call import (
     CutReason,
     Fault,
     KeyPressed,
+    NoSuchReply,
     PlaybackIn,
     PlaybackState,
     ReplyBegan,
@@ -29,7 +30,7 @@ from schemas.call import (
     ReplyProgress,
     ReplyStatus,
 )
-from schemas.errors import BankUnavailable, CallTooLong, NoSuchReply, Unauthenticated, WrongState
+from schemas.errors import BankUnavailable, CallTooLong, Unauthenticated, WrongState
 from schemas.ids import EN_US, RuleId
 from schemas.transcript import Hypothesis, Transcript
 from schemas.turn import Discarded, Ended, ItemId, ReplyId, ReplyText, SpeechStarted, SpeechStopped, Waste
