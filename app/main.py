@@ -26,7 +26,7 @@ from app.composition.keys import audit_keys, plain
 from app.recordings.live import Opener, Recordings
 from app.settings import Environment
 from app.transports import demo, health, http, mobile
-from app.transports.live.deps import CallDeps
+from app.transports.live.deps import CallDeps, never
 from app.transports.live.lease import Admitted
 from app.transports.realtime import door
 from app.transports.telephone import (
@@ -43,7 +43,7 @@ from app.transports.telephone.connection import PhoneDeps
 from app.transports.telephone.web import CarrierClient
 from app.transports.uploads import Uploads
 from app.version import VERSION
-from schemas.errors import NotFound
+from schemas.errors import NotFound, Unauthenticated
 from schemas.ids import CallId
 from services.ports import Clock
 
@@ -135,13 +135,13 @@ def _calls(gateway: Gateway) -> CallDeps:
         return _admitted(await gateway.authenticator.of_token(token), gateway.clock)
 
     consent: Callable[[CallId, bool], Awaitable[None]] = _nothing_is_recorded
-
+    recordable: Callable[[CallId], bool] = never
     handler: Opener = gateway.callers.open
     recognizer = gateway.recognizer
     if gateway.settings.recording_days:
         keys, shadows = audit_keys(gateway.settings), gateway.shadow.call if gateway.shadow else None
         recordings = Recordings(gateway.settings.recordings, gateway.clock, keys, shadows)
-        consent = recordings.consent
+        consent, recordable = recordings.consent, recordings.recordable
         handler, recognizer = recordings.opener(gateway.callers.open), recordings.recognizer(recognizer)
     return CallDeps(
         admission=gateway.admission,
@@ -149,6 +149,7 @@ def _calls(gateway: Gateway) -> CallDeps:
         authenticate=authenticate,
         verify=verify,
         consent=consent,
+        recordable=recordable,
         handler=handler,
         recognizer=recognizer,
         vad=gateway.vad,
@@ -212,4 +213,6 @@ def _with_secrets(calls: CallDeps, secrets: ClientSecrets) -> CallDeps:
 def _admitted(principal: Principal, clock: Clock) -> Admitted:
     ends = principal.expires_at
     left = None if ends is None else (ends - clock.now()).total_seconds()
+    if left is not None and left <= 0:  # clocks may differ, but no call lasts for none of ours
+        raise Unauthenticated("the token's time is over")
     return Admitted(principal.caller(), left)

@@ -42,8 +42,15 @@ def faults(
 ) -> Iterator[str]:
     """Every fault with its place, each once: of `names` alone, of a file of one's own with names that are none."""
     found = wrong.errors(include_url=False, include_input=False) if isinstance(wrong, ValidationError) else wrong
+    found = [one for one in found if not _follows(one, found)]
     told = {(place(one, names, own_file=own_file), fault(one, own_file=own_file)): None for one in found}
     yield from (f"{at}: {said}" if at else said for at, said in told)
+
+
+def _follows(one: ErrorDetails, found: Sequence[ErrorDetails]) -> bool:
+    """Whether a list is told to be too short for what is wrong within it, which is told by itself."""
+    at = one["loc"]
+    return one["type"] == "too_short" and any(len(o["loc"]) > len(at) and o["loc"][: len(at)] == at for o in found)
 
 
 def fault(found: ErrorDetails, *, own_file: bool = False) -> str:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from schemas.audio import AudioFormat
-from schemas.errors import TellerlineError
+from schemas.errors import TellerlineError, WrongState
 from schemas.ids import EN_US, Locale
 from schemas.speech import SpokenChunk
 from schemas.turn import Awaits, ItemId, ListenerEvent, ReplyEvent, ReplyId
@@ -79,6 +79,10 @@ class KeyIn:
     key: str
 
 
+class NoSuchReply(WrongState):
+    """About a reply that is not being given, or is none of the call's. Clients cause these in good order."""
+
+
 class PlaybackState(StrEnum):
     """How far the client has played a reply."""
 
@@ -97,9 +101,13 @@ class PlaybackIn:
 
 @dataclass(frozen=True, slots=True)
 class CancelIn:
-    """Stop the reply; whichever it is when `reply` is null."""
+    """Stop the reply; whichever it is when `reply` is null: also one that was asked for and has not begun.
+
+    `said`: one whose words are all out, and that is still being heard, is being given; else it is stopped all the same.
+    """
 
     reply: ReplyId | None = None
+    said: bool = True
 
 
 @dataclass(frozen=True, slots=True)

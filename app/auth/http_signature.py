@@ -16,6 +16,7 @@ SKEW_S: Final = 5
 AGE_S: Final = 60
 """The longest that a signature holds, whatever it says."""
 NONCE: Final = 16
+MOST_NONCE: Final = 128
 _MAX: Final = 4_096
 _INPUT: Final = re.compile(
     r'(\w{1,32})=(\(((?:"[^"\\]{1,64}"(?: "[^"\\]{1,64}")*)?)\)((?:;[a-z]{1,16}=(?:"[^"\\]*"|\d{1,15}))*))'
@@ -55,8 +56,8 @@ def check_http(
         raise Unauthenticated("the signature leaves something out")
     _check_time(numbers, now.timestamp())
     nonce: str = given.get("nonce", "")
-    if not NONCE <= len(nonce) <= 128:  # noqa: PLR2004 - as long as nonces are kept
-        raise Unauthenticated("the request has no nonce")
+    if not NONCE <= len(nonce) <= MOST_NONCE:
+        raise Unauthenticated(f"the signature's nonce has to have {NONCE} to {MOST_NONCE} characters")
     return nonce
 
 

@@ -19,6 +19,7 @@ from schemas.secret import KEY_BYTES, long_enough
 
 WINDOW_S: Final = 60
 """How far a request's time may be from ours; for twice as long a nonce is remembered."""
+LEAST_NONCE: Final = 8
 _VERSION: Final = "tellerline.request.1"
 
 
@@ -75,6 +76,6 @@ def _check(request: SignedRequest, now: datetime) -> None:
     if abs(now.timestamp() - sent) > WINDOW_S:
         raise Unauthenticated("the request's time is not ours")
     if not 0 < len(request.customer) <= MAX_ID or not request.customer.isprintable():
-        raise Unauthenticated("the request names no customer")
-    if not 8 <= len(request.nonce) <= MAX_ID or not request.nonce.isprintable():  # noqa: PLR2004 - bytes that make a nonce
-        raise Unauthenticated("the request has no nonce")
+        raise Unauthenticated(f"the request names no customer, in at most {MAX_ID} printable characters")
+    if not LEAST_NONCE <= len(request.nonce) <= MAX_ID or not request.nonce.isprintable():
+        raise Unauthenticated(f"the request's nonce has to have {LEAST_NONCE} to {MAX_ID} printable characters")

@@ -63,8 +63,9 @@ class Statements:
         except (JoseError, ValueError, TypeError) as error:
             raise Unauthenticated(f"the statement does not hold: {claim_of(error)}") from error
         bridge, claims = token.header.get("kid"), token.claims
-        if token.header.get("typ") != TYPE or not isinstance(bridge, str) or not _sound(claims):
-            raise Unauthenticated("not a statement")
+        if token.header.get("typ") != TYPE or not isinstance(bridge, str):
+            raise Unauthenticated(f"not a statement: its header has kid and typ {TYPE}")
+        _check(claims)
         return bridge, claims
 
 
@@ -86,12 +87,11 @@ def _claims(now: datetime) -> jwt.JWTClaimsRegistry:
     )
 
 
-def _sound(claims: Mapping[str, Any]) -> bool:
-    """Whether the claims are of their kinds and within their bounds."""
-    names = (claims["sub"], claims["jti"])
-    if (
-        not all(isinstance(name, str) and name.isprintable() for name in names)
-        or claims["exp"] - claims["iat"] > LIFE_S
-    ):
-        return False
-    return 0 < len(claims["sub"]) <= MAX_ID and _LEAST_ID <= len(claims["jti"]) <= MAX_ID - len("ivr:")
+def _check(claims: Mapping[str, Any]) -> None:
+    """Whether the claims are of their kinds and within their bounds. Raises Unauthenticated, by the claim's name."""
+    if claims["exp"] - claims["iat"] > LIFE_S:
+        raise Unauthenticated(f"the statement lives too long: exp is at most {LIFE_S} s behind iat")
+    for name, least, most in (("sub", 1, MAX_ID), ("jti", _LEAST_ID, MAX_ID - len("ivr:"))):
+        told = claims[name]
+        if not isinstance(told, str) or not told.isprintable() or not least <= len(told) <= most:
+            raise Unauthenticated(f"the statement's {name} has to be a text of {least} to {most} printable characters")

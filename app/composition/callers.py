@@ -49,6 +49,11 @@ class Callers:
             self._indexes.put(customer, version, index)
         return Caller(customer, call, named or own, profile, {payee.id: payee for payee in payees}, index)
 
+    async def exists(self, customer: CustomerId) -> None:
+        """Return where there is such a customer. Raises NotFound, BankUnavailable."""
+        with within(ANSWER_S):
+            await self.banking.bank.profile(customer)
+
     async def open(self, customer: CustomerId, call: CallId, named: Locale | None) -> Agent:
         """The turn handler of a new call. Raises NotFound, BankUnavailable, StoreUnavailable."""
         recorder = TurnRecorder(self.audit, self.metrics, self.banking.clock, customer, call, self.keep_words)

@@ -65,6 +65,10 @@ class Recordings:
             if not agreed:
                 await recorder.forget()
 
+    def recordable(self, call: CallId) -> bool:
+        """Whether an open call is recorded once its caller agrees: there may have been no room for it."""
+        return call in self._recorders
+
     def recognizer(self, inner: Recognizer) -> Recognizer:
         """The recogniser, with its final decodes kept for their turns."""
         return _RecordedRecognizer(inner, self._shelf)

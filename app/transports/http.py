@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +15,7 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS, body_of
 from app.text import TextPath, payee_of
-from app.transports.uploads import FILE_TYPES, RAW_TYPES, Uploads
+from app.transports.uploads import FILE_TYPES, RAW_RATES, RAW_TYPES, SaidOfSound, Uploads
 from rules.locales import locale_rules
 from schemas.errors import (
     BadInput,
@@ -31,6 +31,7 @@ from schemas.ids import CallId, Locale
 from schemas.json_names import DOUBLED, doubled_name
 from schemas.text import TextIn, TextOut
 from schemas.transcript import Decode
+from services.audio.channels import named
 from services.observability import Stamp, Stamps
 from services.timing import within
 
@@ -93,9 +94,15 @@ def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> No
     async def utterances(
         request: Request,
         locale: Annotated[str, Query(max_length=16)],
-        rate: Annotated[int, Query(ge=8_000, le=48_000)] = 8_000,
+        rate: Annotated[int | None, Query(ge=RAW_RATES.start, lt=RAW_RATES.stop)] = None,
+        channel: Literal["0", "1", "mix"] | None = None,
     ) -> UtteranceOut:
-        """Understand a recording: WAV, FLAC, Ogg or MP3, or headerless `audio/PCMU`, `audio/PCMA`, `audio/L16`."""
+        """Understand a recording: WAV, FLAC, Ogg or MP3, or headerless `audio/PCMU`, `audio/PCMA`, `audio/L16`.
+
+        `audio/L16` is little-endian, unless its type says `endianness=big-endian` (RFC 2586's own order); its rate
+        stands in the type (`audio/L16; rate=16000`) or in `rate`, and is 8000 where neither says. Of a file with sound
+        in two channels that differ, `channel` names the caller's: nobody guesses.
+        """
         stamps = Stamps(gateway.clock.monotonic)
         stamps.mark(Stamp.REQUEST_RECEIVED)
         spoken = Locale(locale)
@@ -103,7 +110,9 @@ def _add_utterances(routes: APIRouter, gateway: Gateway, uploads: Uploads) -> No
         async with asked(gateway, uploads, request) as (principal, body):
             stamps.mark(Stamp.AUDIO_UPLOAD_DONE)
             with gateway.admission.enter():
-                samples = await uploads.decode(body, request.headers.get("content-type", ""), rate)
+                samples = await uploads.decode(
+                    body, request.headers.get("content-type", ""), SaidOfSound(rate, named(channel))
+                )
                 path = await _path(gateway, principal, None)
                 with stamps.between(Stamp.ASR_START, Stamp.ASR_FINAL):
                     heard = await gateway.recognizer.transcribe(samples, spoken, Decode.FINAL, wordings=path.wordings)

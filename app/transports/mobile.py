@@ -1,24 +1,29 @@
 """WS /v1/calls: a live call from an app. Audio as binary messages or in base64, everything else as JSON text."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
 from fastapi import APIRouter, WebSocket
+from pydantic import BaseModel
 
 from app.transports.events.decode import to_input
 from app.transports.events.encode import Encoder
 from app.transports.live.deps import CallDeps
 from app.transports.live.dialect import Given, Message
 from app.transports.live.line import serve
-from app.transports.live.reply_sound import AudioChunk, ReplySound, reported
+from app.transports.live.reply_sound import TOLD, UNTOLD, AudioChunk, ReplySound, reported
 from schemas.call import (
+    Answered,
     AudioIn,
     CallConfig,
     CallEvent,
     CallInput,
     Configured,
     ConfigureIn,
+    NoSuchReply,
+    ReplyBegan,
     ReplyEnded,
     ReplyStatus,
     Voiced,
@@ -28,6 +33,7 @@ from schemas.ids import CallId, Locale
 from schemas.turn import ReplyId
 from schemas.wire import ClientEvent, PlaybackReport, RenewToken, parse_client_event
 from schemas.wire.client import MAX_EVENT_ID
+from schemas.wire.failure import ErrorEvent, body_of
 from schemas.wire.reply import ReplyAudio
 from schemas.wire.unreadable import cause_of
 from services.ports import Clock
@@ -44,21 +50,27 @@ def router(deps: CallDeps) -> APIRouter:
 
     @routes.websocket("/v1/calls")
     async def calls(socket: WebSocket) -> None:
-        await serve(socket, deps, lambda call: Calls(deps.clock, call, voice=voice), (SUBPROTOCOL,))
+        await serve(socket, deps, lambda call: Calls(deps.clock, call, deps.recordable, voice=voice), (SUBPROTOCOL,))
 
     return routes
 
 
 class Calls:
-    """One call's `Dialect`: our own events. `voice`: replies can be spoken, where a client wants it."""
+    """One call's `Dialect`: our own events. `voice`: replies can be spoken, where a client wants it.
 
-    def __init__(self, clock: Clock, identity: CallId, *, voice: bool) -> None:
+    `recordable` says whether the call is recorded where that is agreed to.
+    """
+
+    def __init__(self, clock: Clock, identity: CallId, recordable: Callable[[CallId], bool], *, voice: bool) -> None:
+        self._identity = identity
+        self._recordable = recordable
         self.config = CallConfig()
         self.named: Locale | None = None
         self._encoder = Encoder(clock, identity)
         self._voice = voice
         self._output = self.config.output
         self._sounds: dict[ReplyId, ReplySound] = {}
+        self._told_of: deque[str] = deque(maxlen=TOLD)
 
     def begin(self, locale: Locale) -> None:
         """In the customer's own language."""
@@ -79,12 +91,19 @@ class Calls:
             if isinstance(event, RenewToken):
                 return Given(token=event.token)
             return Given((self._input(event),), cause=event.event_id)
+        except NoSuchReply as known:  # clients cause these in good order
+            return Given(answers=(ErrorEvent(error=body_of(known, event.event_id)),))
         except BadInput as refused:
             return Given(refused=refused, cause=cause_of(text, MAX_EVENT_ID))
 
     def encode(self, event: CallEvent, *, audible: bool) -> Sequence[Message]:  # noqa: ARG002 - it is told whatever is heard
         """The messages that tell of `event`, in order."""
         match event:
+            case Answered(answer):
+                assert isinstance(answer, BaseModel)
+                return [self._encoder.text(answer)]
+            case ReplyBegan(reply):
+                self._told_of.append(reply)
             case Configured(config):
                 self._output = config.output
             case Voiced(reply, chunk):
@@ -99,10 +118,14 @@ class Calls:
 
     def _input(self, event: ClientEvent) -> CallInput:
         if isinstance(event, PlaybackReport):
+            if event.response_id not in self._told_of:
+                raise NoSuchReply(UNTOLD)
             return reported(event, self._sounds.get(ReplyId(event.response_id)))
         given = to_input(event)
         if isinstance(given, ConfigureIn) and given.speaks:
-            return replace(given, speaks=self._voice)
+            given = replace(given, speaks=self._voice)
+        if isinstance(given, ConfigureIn) and given.recording and not self._recordable(self._identity):
+            given = replace(given, recording=False)
         return given
 
     def _sound_of(self, reply: ReplyId) -> ReplySound:

@@ -2,12 +2,17 @@
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from email.message import Message
+from typing import Final
 
+import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 
 from schemas.audio import AudioFormat, Encoding, Samples
 from schemas.errors import Busy, MalformedMessage, TooLarge, UnsupportedAudio
+from services.audio.channels import Channel
 from services.audio.decoder_pool import DecoderPool
 from services.audio.files import read_raw
 
@@ -18,10 +23,31 @@ RAW_TYPES = {
     "audio/l16": Encoding.PCM16,
 }
 """Headerless audio, by media type."""
+HEADS: Final = (b"RIFF", b"OggS", b"fLaC", b"ID3", b".snd", b"FORM")
+"""What files with a header begin with."""
+G711_RATE: Final = 8_000
+RAW_RATES: Final = range(8_000, 48_001)
+ORDERS: Final = {"little-endian": False, "big-endian": True}
 FILE_TYPES = ("audio/wav", "audio/flac", "audio/ogg", "audio/mpeg")
 AT_ONCE = 8
 """Bodies of the greatest length that are held at once; of shorter ones as many more."""
 RETRY_AFTER_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfSound:
+    """What a client says of its sound beside the media type; null where it says nothing."""
+
+    rate: int | None = None
+    channel: Channel | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Headerless:
+    """How headerless sound is to be read. `big`: the more significant byte of a sample comes first."""
+
+    form: AudioFormat
+    big: bool = False
 
 
 class Room:
@@ -75,16 +101,49 @@ class Uploads:
         finally:
             self._room.give(held)
 
-    async def decode(self, body: bytes, content_type: str, rate: int) -> Samples:
+    async def decode(self, body: bytes, content_type: str, said: SaidOfSound) -> Samples:
         """The sound of a body. Raises UnsupportedAudio, MalformedAudio, TooLarge, Busy."""
         media_type = content_type.partition(";")[0].strip().lower()
         if media_type in RAW_TYPES:
-            encoding = RAW_TYPES[media_type]
-            form = AudioFormat(encoding, rate if encoding is Encoding.PCM16 else 8_000)
-            return await run_in_threadpool(read_raw, body, form)
+            if body.startswith(HEADS):
+                raise UnsupportedAudio(f"the body is a file with a header, and {media_type} has none")
+            return await run_in_threadpool(read, body, headerless(content_type, said.rate))
         if media_type.startswith("audio/") or media_type in {"", "application/octet-stream", "application/ogg"}:
-            return await self._decoders.decode(body)
+            return await self._decoders.decode(body, said.channel)
         raise UnsupportedAudio(f"write one as Content-Type: {', '.join((*FILE_TYPES, *RAW_TYPES))}")
+
+
+def headerless(content_type: str, rate: int | None) -> Headerless:
+    """By the media type with its parameters, and the `rate` that was given beside it. Raises UnsupportedAudio.
+
+    The parameters are RFC 2586's `rate` and `channels`, and `endianness`, as some write it.
+    """
+    message = Message()
+    message["content-type"] = content_type
+    encoding = RAW_TYPES[message.get_content_type()]
+    rates, own = {rate} if rate is not None else set(), str(message.get_param("rate", ""))
+    if own:
+        rates.add(int(own) if own.isascii() and own.isdecimal() and len(own) <= 6 else 0)  # noqa: PLR2004 - digits
+    if encoding is not Encoding.PCM16:
+        rates.add(G711_RATE)
+    if len(rates) > 1:
+        raise UnsupportedAudio(f"one rate is taken, and {G711_RATE} of G.711 alone")
+    chosen = rates.pop() if rates else G711_RATE
+    if chosen not in RAW_RATES:
+        raise UnsupportedAudio(f"the rate is {RAW_RATES.start} to {RAW_RATES.stop - 1} Hz")
+    if str(message.get_param("channels", "1")) != "1":
+        raise UnsupportedAudio("headerless audio has one channel")
+    order = str(message.get_param("endianness", "little-endian")).lower()
+    if order not in ORDERS:
+        raise UnsupportedAudio(f"endianness is {' or '.join(ORDERS)}")
+    return Headerless(AudioFormat(encoding, chosen), encoding is Encoding.PCM16 and ORDERS[order])
+
+
+def read(body: bytes, said: Headerless) -> Samples:
+    """The sound of a headerless body. Raises MalformedAudio, TooLarge."""
+    if said.big and len(body) % 2 == 0:
+        body = np.frombuffer(body, ">i2").astype("<i2").tobytes()
+    return read_raw(body, said.form)
 
 
 async def _arriving(request: Request) -> AsyncIterator[bytes]:

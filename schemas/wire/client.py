@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, RootModel, ValidationError
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 from schemas.wire.session import SessionPatch, Strict
-from schemas.wire.unreadable import told
+from schemas.wire.unreadable import Refused, told
 
 MAX_MESSAGE: Final = 64 * 1024
 """Bytes of one WebSocket message, text or binary."""
@@ -144,7 +144,8 @@ def parse_client_event(message: str) -> ClientEvent:
         if doubled_name(message) is not None:
             raise MalformedMessage(DOUBLED)
         return event
-    raise MalformedMessage(told(wrong, _NAMES)[0])
+    said, place = told(wrong, _NAMES)
+    raise Refused(said, place or None)
 
 
 _NAMES: Final = frozenset(

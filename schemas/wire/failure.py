@@ -4,8 +4,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from schemas.errors import BadInput, NotAllowed, TellerlineError
+from schemas.call import NoSuchReply
+from schemas.errors import BadInput, NotAllowed, TellerlineError, UnknownEvent, UnsupportedLocale
 from schemas.wire.event import Event
+from schemas.wire.unreadable import Refused
 
 ErrorKind = Literal["invalid_request_error", "server_error"]
 
@@ -15,8 +17,22 @@ def kind_of(error: TellerlineError) -> ErrorKind:
     return "invalid_request_error" if isinstance(error, BadInput | NotAllowed) else "server_error"
 
 
+def param_of(error: TellerlineError) -> str | None:
+    """Where in the client's event the fault is, where that is known."""
+    match error:
+        case Refused():
+            return error.param
+        case UnknownEvent():
+            return "type"
+        case UnsupportedLocale():
+            return "session.tellerline.locale"
+        case NoSuchReply():
+            return "response_id"
+    return None
+
+
 class ErrorBody(BaseModel):
-    """`code` is stable (schemas/errors.py); `event_id` is the client's event that caused it."""
+    """`code` is stable (schemas/errors.py); `event_id` is the client's event that caused it, `param` where in it."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,7 +40,7 @@ class ErrorBody(BaseModel):
     code: str
     message: str
     event_id: str | None = None
-    param: None = None
+    param: str | None = None
 
 
 class ErrorEvent(Event):
@@ -32,3 +48,8 @@ class ErrorEvent(Event):
 
     type: Literal["error"] = "error"
     error: ErrorBody
+
+
+def body_of(error: TellerlineError, cause: str | None) -> ErrorBody:
+    """What is told of an error that the client's event `cause` led to."""
+    return ErrorBody(type=kind_of(error), code=error.code, message=error.message, event_id=cause, param=param_of(error))

@@ -7,10 +7,19 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from schemas import amiss
-from schemas.errors import UnknownEvent
+from schemas.errors import MalformedMessage, UnknownEvent
 
 MAX_SAID: Final = 400
 """Characters of what is said to be wrong."""
+
+
+class Refused(MalformedMessage):
+    """An event that can't be read. `param` is where, `cause` the client's own id of it."""
+
+    def __init__(self, message: str, param: str | None = None, cause: str | None = None) -> None:
+        super().__init__(message)
+        self.param = param
+        self.cause = cause
 
 
 def told(invalid: ValidationError, names: Collection[str]) -> tuple[str, str]:

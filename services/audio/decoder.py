@@ -1,9 +1,9 @@
 """The process that decodes strangers' files: no secret in it, no file or socket to open, little memory, little time.
 
 It reads requests from standard input and answers on standard output until the one who started it is gone. A request is
-`HEAD` (CPU milliseconds, bytes) and a file; an answer is `HEAD` (a verdict, bytes) and float32 samples, a message, or
-the number of a signal. Each file has a child of its own: what ends it ends nothing else, and a new one is there within
-a millisecond, where a new process of the gateway's would hold up every call while its pages are copied.
+`REQUEST` (CPU milliseconds, bytes, channel) and a file; an answer is `HEAD` (a verdict, bytes) and float32 samples, a
+message, or the number of a signal. Each file has a child of its own: what ends it ends nothing else, and a new one is
+there within a millisecond, where a new process of the gateway's would hold up every call while its pages are copied.
 """
 
 import contextlib
@@ -18,9 +18,13 @@ import numpy as np
 
 from schemas.audio import Samples
 from schemas.errors import BadInput, MalformedAudio, TooLarge, UnsupportedAudio
+from services.audio.channels import Channel
 from services.audio.files import read_file
 
 HEAD: Final = struct.Struct("<II")
+REQUEST: Final = struct.Struct("<IIb")
+CHANNELS: Final[tuple[Channel | None, ...]] = (None, "mix", 0, 1)
+"""What a request's last number says."""
 VERDICTS: Final[tuple[type[BadInput], ...]] = (MalformedAudio, UnsupportedAudio, TooLarge)
 """What an answer's first number says, counted from 1; 0 is a success."""
 ENDED: Final = len(VERDICTS) + 1
@@ -38,9 +42,9 @@ def main() -> None:
     confine()
     given, taken = sys.stdin.buffer, sys.stdout.buffer
     write(taken, 0, b"")
-    while head := given.read(HEAD.size):
-        milliseconds, size = HEAD.unpack(head)
-        answer(given.read(size), milliseconds / 1000, taken)
+    while head := given.read(REQUEST.size):
+        milliseconds, size, channel = REQUEST.unpack(head)
+        answer(given.read(size), milliseconds / 1000, taken, CHANNELS[channel])
 
 
 def confine() -> None:
@@ -55,13 +59,13 @@ def confine() -> None:
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
 
 
-def answer(data: bytes, cpu_s: float, out: BinaryIO) -> None:
+def answer(data: bytes, cpu_s: float, out: BinaryIO, channel: Channel | None = None) -> None:
     """Have a child decode one file; past `cpu_s` of processor time the kernel ends it, whatever it is doing."""
     child = os.fork()
     if not child:
         status = 1
         try:
-            decode(data, cpu_s, out)
+            decode(data, cpu_s, out, channel)
             status = 0
         finally:
             os._exit(status)
@@ -69,10 +73,10 @@ def answer(data: bytes, cpu_s: float, out: BinaryIO) -> None:
         write(out, ENDED, str(-code).encode())
 
 
-def decode(data: bytes, cpu_s: float, out: BinaryIO) -> None:
+def decode(data: bytes, cpu_s: float, out: BinaryIO, channel: Channel | None = None) -> None:
     """In the child: decode, and answer."""
     signal.setitimer(signal.ITIMER_PROF, cpu_s)
-    verdict, told = judged(data)
+    verdict, told = judged(data, channel)
     signal.setitimer(signal.ITIMER_PROF, 0)
     write(out, verdict, told)
 
@@ -83,10 +87,10 @@ def write(out: BinaryIO, verdict: int, told: bytes) -> None:
     out.flush()
 
 
-def judged(data: bytes) -> tuple[int, bytes]:
+def judged(data: bytes, channel: Channel | None = None) -> tuple[int, bytes]:
     """The verdict on a file, and its samples or what is wrong with it."""
     try:
-        return 0, read_file(data).tobytes()
+        return 0, read_file(data, channel).tobytes()
     except MemoryError:
         refused: BadInput = TooLarge("the file takes too much memory to decode")
     except BadInput as error:

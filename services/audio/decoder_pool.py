@@ -11,7 +11,8 @@ from typing import Final
 
 from schemas.audio import Samples
 from schemas.errors import Busy, MalformedAudio, TellerlineError, TooLarge
-from services.audio.decoder import ENDED, HEAD, VERDICTS, samples_of
+from services.audio.channels import Channel
+from services.audio.decoder import CHANNELS, ENDED, HEAD, REQUEST, VERDICTS, samples_of
 
 log = logging.getLogger(__name__)
 
@@ -42,22 +43,22 @@ class DecoderPool:
         while self._idle:
             await _end(self._idle.pop())
 
-    async def decode(self, data: bytes) -> Samples:
+    async def decode(self, data: bytes, channel: Channel | None = None) -> Samples:
         """What `read_file` makes of a file. Raises also Busy past the line, TooLarge past CPU_S or the memory."""
         if self._inside >= self._most:
             raise Busy("too many recordings are being decoded", retry_after_s=RETRY_AFTER_S)
         self._inside += 1
         try:
             async with self._places:
-                return await self._decoded(data)
+                return await self._decoded(data, channel)
         finally:
             self._inside -= 1
 
-    async def _decoded(self, data: bytes) -> Samples:
+    async def _decoded(self, data: bytes, channel: Channel | None) -> Samples:
         process = self._idle.pop() if self._idle else await _started()
         try:
             async with asyncio.timeout(WALL_S):
-                verdict, told = await _asked(process, data)
+                verdict, told = await _asked(process, data, channel)
         except BaseException as error:
             await _end(process)
             if isinstance(error, TimeoutError):
@@ -91,10 +92,10 @@ async def _started() -> Process:
     return process
 
 
-async def _asked(process: Process, data: bytes) -> tuple[int, bytes]:
+async def _asked(process: Process, data: bytes, channel: Channel | None) -> tuple[int, bytes]:
     assert process.stdin is not None
     assert process.stdout is not None
-    process.stdin.write(HEAD.pack(round(CPU_S * 1000), len(data)))
+    process.stdin.write(REQUEST.pack(round(CPU_S * 1000), len(data), CHANNELS.index(channel)))
     process.stdin.write(data)
     await process.stdin.drain()
     verdict, size = HEAD.unpack(await process.stdout.readexactly(HEAD.size))

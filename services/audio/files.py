@@ -8,12 +8,16 @@ import av
 import numpy as np
 import soxr
 from av.audio.resampler import AudioResampler
+from numpy.typing import NDArray
 
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding, Samples
 from schemas.errors import MalformedAudio, TooLarge, UnsupportedAudio
 from services.audio import codec
+from services.audio.channels import Channel, heard
 from services.audio.containers import bare, has_header, links
 
+_Frames = NDArray[np.float32]
+"""Shape (channels, n)."""
 MAX_SECONDS: Final = 60.0
 """A longer utterance is refused while it is being decoded, so that a small file can't fill the memory."""
 CODECS: Final = frozenset(
@@ -32,21 +36,22 @@ _SLACK: Final = 16
 """Samples that may be missing anyway: what a filter keeps of a file of a few."""
 
 
-def read_file(data: bytes) -> Samples:
+def read_file(data: bytes, channel: Channel | None = None) -> Samples:
     """Decode a file to mono float32 at 16 kHz, shape (n,). Raises MalformedAudio, UnsupportedAudio, TooLarge.
 
+    Of two channels with sound that differ one has to be named, or their mix: whose is the caller's is not guessed.
     Strangers' files go through DecoderPool instead, which also bounds what FFmpeg itself takes.
     """
     kind, data = bare(data)
-    parts: list[Samples] = []
+    parts: list[_Frames] = []
     for link in links(data) if kind == "ogg" else [data]:
         parts.append(_link(kind, link))
-        if sum(part.size for part in parts) > MAX_SECONDS * SAMPLE_RATE:
+        if sum(part.shape[1] for part in parts) > MAX_SECONDS * SAMPLE_RATE:
             raise _too_long()
-    samples = np.concatenate(parts)
-    if not samples.size:
+    frames = _joined(parts)
+    if not frames.size:
         raise MalformedAudio("the file holds no samples")
-    return _finite(samples)
+    return heard(_finite(frames), channel)
 
 
 def read_raw(data: bytes, form: AudioFormat) -> Samples:
@@ -69,7 +74,14 @@ def read_raw(data: bytes, form: AudioFormat) -> Samples:
     return resampled
 
 
-def _link(kind: str, data: bytes) -> Samples:
+def _joined(parts: list[_Frames]) -> _Frames:
+    """Pieces in a row; where some have one channel and others two, the one is both."""
+    most = max((part.shape[0] for part in parts), default=1)
+    wide = [part if part.shape[0] == most else np.repeat(part, most, axis=0) for part in parts]
+    return np.concatenate(wide, axis=1) if wide else np.zeros((1, 0), dtype=np.float32)
+
+
+def _link(kind: str, data: bytes) -> _Frames:
     try:
         with av.open(io.BytesIO(data), mode="r", format=kind, options=_PROBE, metadata_errors="replace") as container:
             return _decode(container)
@@ -77,7 +89,7 @@ def _link(kind: str, data: bytes) -> Samples:
         raise MalformedAudio("the file does not decode") from error
 
 
-def _decode(container: av.container.InputContainer) -> Samples:
+def _decode(container: av.container.InputContainer) -> _Frames:
     if len(container.streams.audio) != 1:
         raise UnsupportedAudio("one audio stream is taken")
     stream = container.streams.audio[0]
@@ -89,35 +101,35 @@ def _decode(container: av.container.InputContainer) -> Samples:
     promised = float(container.duration or 0) / av.time_base
     if promised > MAX_SECONDS:
         raise _too_long()
-    parts = list(_pieces(container, stream))
-    samples = np.concatenate(parts) if parts else np.zeros(0, dtype=np.float32)
-    if samples.size < promised * _COMPLETE * SAMPLE_RATE - _SLACK:
+    samples = _joined(list(_pieces(container, stream)))
+    if samples.shape[1] < promised * _COMPLETE * SAMPLE_RATE - _SLACK:
         raise MalformedAudio("the file is shorter than its header says")
     return samples
 
 
-def _pieces(container: av.container.InputContainer, stream: av.audio.stream.AudioStream) -> Iterator[Samples]:
-    """Mono float32 pieces at 16 kHz, at most MAX_SECONDS of them. A chained stream may change its rate on the way."""
+def _pieces(container: av.container.InputContainer, stream: av.audio.stream.AudioStream) -> Iterator[_Frames]:
+    """Float32 pieces at 16 kHz, at most MAX_SECONDS of them. A chained stream may change its form on the way."""
     resampler: AudioResampler | None = None
     form, total = None, 0
     for frame in _frames(container, stream):
         was, form = form, (frame.sample_rate, frame.layout.name, frame.format.name)
         if resampler is None or form != was:
             if resampler is not None:
-                yield from _mono(resampler, None)
-            resampler = AudioResampler(format="flt", layout="mono", rate=SAMPLE_RATE)
-        for samples in _mono(resampler, frame):
-            total += samples.size
+                yield from _resampled(resampler, None)
+            layout = "mono" if frame.layout.nb_channels == 1 else "stereo"
+            resampler = AudioResampler(format="fltp", layout=layout, rate=SAMPLE_RATE)
+        for samples in _resampled(resampler, frame):
+            total += samples.shape[1]
             if total > MAX_SECONDS * SAMPLE_RATE:
                 raise _too_long()
             yield samples
     if resampler is not None:
-        yield from _mono(resampler, None)
+        yield from _resampled(resampler, None)
 
 
-def _mono(resampler: AudioResampler, frame: av.audio.frame.AudioFrame | None) -> Iterator[Samples]:
+def _resampled(resampler: AudioResampler, frame: av.audio.frame.AudioFrame | None) -> Iterator[_Frames]:
     for piece in resampler.resample(frame):
-        yield piece.to_ndarray().reshape(-1).astype(np.float32)
+        yield piece.to_ndarray().astype(np.float32)
 
 
 def _frames(
@@ -140,7 +152,7 @@ def _too_long() -> TooLarge:
     return TooLarge(f"an utterance is at most {MAX_SECONDS:.0f} s long")
 
 
-def _finite(samples: Samples) -> Samples:
+def _finite(samples: _Frames) -> _Frames:
     if not np.isfinite(samples).all():
         raise MalformedAudio("the file holds samples that are not numbers")
     return np.clip(samples, -1.0, 1.0)

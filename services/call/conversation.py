@@ -6,6 +6,7 @@ from functools import partial
 from schemas.call import (
     CallEvent,
     CutReason,
+    NoSuchReply,
     PlaybackIn,
     PlaybackState,
     ReplyBegan,
@@ -16,7 +17,7 @@ from schemas.call import (
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
 from schemas.interpretation import Interpretation
-from schemas.transcript import Transcript
+from schemas.transcript import Source, Transcript
 from schemas.turn import Awaits, ItemId, ReplyEvent, ReplyId
 from services.audio.endpointing import timing
 from services.call.reply_queue import Fate, ReplyQueue
@@ -108,13 +109,13 @@ class Conversation:
         if not (self._answers or self._asked):
             self._held = turn
             return
-        self._asked = False
+        asked, self._asked = self._asked or turn.turn.source is Source.TYPED, False
         if self._last is not None and turn.turn.since < self._last.heard_at:
             self._unhear(self._last)  # what was said before meets a reply that was not heard
         self._overspoken = None
         if self._turn is not None:
             self._turn.followed()
-        reply = self._reply(turn.turn.item)
+        reply = self._reply(turn.turn.item, asked=asked)
         self._answer(Draft(reply, lambda: self._handler.take(turn.turn.transcript, reply.id, turn), turn))
         self._turn = turn
 
@@ -128,7 +129,7 @@ class Conversation:
             return
         elif self._last is None:
             self._asked = False
-            self._say(lambda reply: self._handler.welcome(reply, self._replies.locale))
+            self._say(lambda reply: self._handler.welcome(reply, self._replies.locale), asked=True)
         else:
             self._nothing_to_say()
 
@@ -150,6 +151,25 @@ class Conversation:
             return False
         self._stop(self._last, reason)
         return True
+
+    def cancel(self, reply: ReplyId | None, *, said: bool) -> None:
+        """Stop the reply that the client does not want. Raises NoSuchReply; one that is all `said` may be meant.
+
+        A reply that was asked for and has not begun is stopped with its first words, as if it had.
+        """
+        last = self._last
+        given = last is not None and (said or last.under_way)
+        if self.cut(CutReason.CLIENT_CANCELLED, reply):
+            if given:
+                return
+        elif reply is None and self._asked:
+            self._asked = False
+            self._empty(ReplyStatus.CANCELLED)
+            return
+        elif reply is None and last is not None and last.asked and last.under_way:
+            last.unwanted = True
+            return
+        raise NoSuchReply("no reply is being given")
 
     def withdraw(self, item: ItemId, into: ItemId) -> None:
         """The caller went on after the turn `item`: undo it, if its answer was not heard; `run` tells when it is."""
@@ -213,8 +233,8 @@ class Conversation:
 
     # Replies
 
-    def _reply(self, item: ItemId | None = None) -> AgentReply:
-        return AgentReply(ReplyId(self._clock.new_id()), item)
+    def _reply(self, item: ItemId | None = None, *, asked: bool = False) -> AgentReply:
+        return AgentReply(ReplyId(self._clock.new_id()), item, asked=asked)
 
     def _answer(self, draft: Draft, *, surely: bool = False) -> None:
         self._queue.put(draft, surely=surely)
@@ -224,13 +244,19 @@ class Conversation:
         """A reply was asked for, and there is nothing to reply to; one that is under way is the one."""
         self._asked = False
         if self._queue.making or (self._last is not None and self._last.under_way):
+            if self._last is not None:
+                self._last.asked = True
             return
-        reply = self._reply()
-        self._emit(ReplyBegan(reply.id, None))
-        self._emit(ReplyEnded(reply.id, ReplyStatus.COMPLETED, ""))
+        self._empty(ReplyStatus.COMPLETED)
 
-    def _say(self, make: Callable[[ReplyId], AsyncIterator[ReplyEvent]]) -> None:
-        reply = self._reply()
+    def _empty(self, status: ReplyStatus) -> None:
+        """A reply without a word."""
+        reply, cut = self._reply(), CutReason.CLIENT_CANCELLED if status is ReplyStatus.CANCELLED else None
+        self._emit(ReplyBegan(reply.id, None))
+        self._emit(ReplyEnded(reply.id, status, "", cut=cut))
+
+    def _say(self, make: Callable[[ReplyId], AsyncIterator[ReplyEvent]], *, asked: bool = False) -> None:
+        reply = self._reply(asked=asked)
         self._answer(Draft(reply, lambda: make(reply.id)))
 
     def _stop(self, reply: AgentReply, reason: CutReason) -> None:

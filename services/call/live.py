@@ -15,7 +15,6 @@ from schemas.call import (
     CommitIn,
     Configured,
     ConfigureIn,
-    CutReason,
     Fault,
     HoldIn,
     KeyIn,
@@ -185,8 +184,8 @@ class LiveCall:
                 self._turns.key(key, at)
             case PlaybackIn():
                 self._conversation.played(given, at, speaking=self._turns.speaking)
-            case CancelIn(reply):
-                self._conversation.cut(CutReason.CLIENT_CANCELLED, reply)
+            case CancelIn(reply, said):
+                self._conversation.cancel(reply, said=said)
             case CommitIn():
                 self._turns.commit()
             case ClearIn():

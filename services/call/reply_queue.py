@@ -99,6 +99,8 @@ class ReplyQueue:
         if draft.reply.state is ReplyState.QUEUED:
             with asked(since):
                 await self._make(draft, failed)
+            if draft.reply.cut_in_making:
+                await self._tell(Fate(draft.reply, ReplyStep.CUT))
 
     async def _tell(self, outcome: Fate) -> ItemId | None:
         """The utterance for which a turn was undone, where one was. The next turn waits for it, a second at most."""

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from rules.locales import space
-from schemas.call import CallEvent, Fault, ReplyBegan, ReplyEnded, ReplyProgress, ReplyStatus, Timed, Voiced
+from schemas.call import (
+    CallEvent,
+    CutReason,
+    Fault,
+    ReplyBegan,
+    ReplyCut,
+    ReplyEnded,
+    ReplyProgress,
+    ReplyStatus,
+    Timed,
+    Voiced,
+)
 from schemas.errors import Busy, InternalFault, SpeechUnavailable, TellerlineError, TimedOut
 from schemas.ids import Locale
 from schemas.speech import SpokenChunk
@@ -82,6 +93,7 @@ class ReplyStream:
                 match event:
                     case ReplyText():
                         first_at = self._speak(reply, event, mouth) or first_at
+                        self._cut_if_unwanted(reply)
                     case ReplyDone():
                         done = event
                     case _:
@@ -104,6 +116,12 @@ class ReplyStream:
             at = turn.moments if wordless else {**turn.moments, "response_sent": first_at}
             moments = {name: (moment - turn.since) * 1000 for name, moment in at.items()}
             self._emit(Timed(reply.id, reply.item, moments, done.stages))
+
+    def _cut_if_unwanted(self, reply: AgentReply) -> None:
+        """As where the client cancels it once it began, from within the task that makes it."""
+        if reply.unwanted and reply.cut(CutReason.CLIENT_CANCELLED):
+            self._emit(ReplyCut(reply.id, CutReason.CLIENT_CANCELLED))
+            raise asyncio.CancelledError
 
     def _mouth(self, reply: AgentReply) -> Mouth | None:
         voice, locale = self._voice, self.locale

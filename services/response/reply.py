@@ -85,12 +85,21 @@ class AgentReply:
     heard_at: float = 0.0
     mute: bool = False
     """Whether it was to be spoken and could not be: it is not taken for heard."""
+    asked: bool = False
+    """Whether the client asked for it: what it cancels before anything begins is this one."""
+    unwanted: bool = False
+    """Whether it was cancelled before it began: no more than its first words go out."""
     speaking_s: float = 0.0
 
     @property
     def under_way(self) -> bool:
         """Whether it is yet to be made, or more of it is to come."""
         return self.state in {ReplyState.QUEUED, ReplyState.MAKING, ReplyState.SPEAKING}
+
+    @property
+    def cut_in_making(self) -> bool:
+        """Whether it was stopped with its first words, as it had been cancelled before them."""
+        return self.unwanted and self.state is ReplyState.CUT
 
     @property
     def heard(self) -> bool:

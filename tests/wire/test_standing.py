@@ -95,6 +95,20 @@ async def test_consent_to_a_recording_is_the_callers_and_is_told_back(tmp_path: 
             assert len(list(kept.iterdir())) == folders
 
 
+@pytest.mark.parametrize("path", ["/v1/calls", "/v1/realtime"])
+@pytest.mark.parametrize("days", [0, 1])
+async def test_a_recording_that_nobody_makes_is_not_confirmed(tmp_path: Path, path: str, days: int) -> None:
+    async with served(tmp_path, FakeRecognizer(lambda _: ""), recording_days=days) as running:
+        url, token = running.calls.replace("/v1/calls", path), running.token("alex-morgan")
+        async with connect(url, compression=None, additional_headers=token) as opened:
+            call = Caller(opened)
+            wish = {"type": "session.update", "session": {"type": "realtime", "tellerline": {"recording": True}}}
+            await call.send(wish)
+            told = (await call.next("session.updated"))["session"]["tellerline"]
+            assert told["recording"] is bool(days)
+            assert bool(list((tmp_path / "recordings").glob("*"))) <= bool(days)
+
+
 @pytest.mark.parametrize("told_by", [signal.SIGTERM, signal.SIGHUP])
 async def test_a_process_that_stops_says_so_lets_calls_end_and_ends_with_0(told_by: signal.Signals) -> None:
     with service(TELLERLINE_DRAIN_SECONDS="1.0") as base:

@@ -11,15 +11,18 @@ import typer
 from schemas.errors import TellerlineError
 from schemas.ids import Locale
 from schemas.transcript import Decode
+from services.audio.channels import Channel, named
 from services.ports import Recognizer
 
 
-def line(file: Path, locale: Locale, recognizer: Recognizer, runner: asyncio.Runner) -> dict[str, Any]:
+def line(
+    file: Path, locale: Locale, recognizer: Recognizer, runner: asyncio.Runner, channel: Channel | None = None
+) -> dict[str, Any]:
     """The output object of one file; `error` with the error's code instead of words where it can't be heard."""
     from services.audio.files import read_file
 
     try:
-        samples = read_file(file.read_bytes())
+        samples = read_file(file.read_bytes(), channel)
         heard = runner.run(recognizer.transcribe(samples, locale, Decode.FINAL))
     except OSError as error:
         return {"file": str(file), "error": "unreadable", "message": error.strerror}
@@ -35,7 +38,9 @@ def line(file: Path, locale: Locale, recognizer: Recognizer, runner: asyncio.Run
     }
 
 
-def lines(files: list[Path], locale: Locale, model: str, device: str) -> Iterator[dict[str, Any]]:
+def lines(
+    files: list[Path], locale: Locale, model: str, device: str, channel: Channel | None = None
+) -> Iterator[dict[str, Any]]:
     """The output objects of all files, in order."""
     from services.asr import load
 
@@ -44,7 +49,7 @@ def lines(files: list[Path], locale: Locale, model: str, device: str) -> Iterato
         runner.run(recognizer.warm_up())
         try:
             for file in files:
-                yield line(file, locale, recognizer, runner)
+                yield line(file, locale, recognizer, runner, channel)
         finally:
             runner.run(recognizer.close())
 
@@ -60,6 +65,9 @@ def register(main: typer.Typer) -> None:
             "bundled"
         ),
         device: Annotated[Literal["cpu", "cuda"], typer.Option(help="What it is decoded on.")] = "cpu",
+        channel: Annotated[
+            Literal["0", "1", "mix"] | None, typer.Option(help="The caller's, where two have sound.")
+        ] = None,
     ) -> None:
         """Transcribe recordings, one JSON line a file. Exit 1 when a file could not be heard."""
         from rules.locales import locale_rules
@@ -67,7 +75,7 @@ def register(main: typer.Typer) -> None:
         tag = Locale(locale)
         locale_rules(tag)
         failed = False
-        for found in lines(files, tag, model, device):
+        for found in lines(files, tag, model, device, named(channel)):
             failed |= "error" in found
             typer.echo(orjson.dumps(found).decode())
         raise typer.Exit(1 if failed else 0)

@@ -11,7 +11,7 @@ from app.transports.events.encode_stages import stage_event
 from schemas import call, turn
 from schemas.transcript import Source
 from schemas.wire.event import Event
-from schemas.wire.failure import ErrorBody, ErrorEvent, kind_of
+from schemas.wire.failure import ErrorEvent, body_of, kind_of
 from schemas.wire.line import DrainingEvent, TokenExpiringEvent, TokenRenewedEvent
 from schemas.wire.listening import (
     AudioCleared,
@@ -230,6 +230,4 @@ def _(event: call.Leaving) -> BaseModel:
 
 @_plain.register
 def _(event: call.Fault) -> BaseModel:
-    error = event.error
-    body = ErrorBody(type=kind_of(error), code=error.code, message=error.message, event_id=event.cause)
-    return ErrorEvent(error=body)
+    return ErrorEvent(error=body_of(event.error, event.cause))

@@ -27,6 +27,11 @@ def _alone(_customer: CustomerId, _call: CallId) -> AbstractAsyncContextManager[
     return contextlib.nullcontext()
 
 
+def never(_call: CallId) -> bool:
+    """No recordings are kept."""
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class CallDeps:
     """What the composition root provides. `authenticate` raises NotAllowed; `handler` opens a call's dialogue.
@@ -48,6 +53,8 @@ class CallDeps:
     max_call_seconds: float = 900.0
     together: Callable[[CustomerId, CallId], AbstractAsyncContextManager[None]] = _alone
     """Counts a call with those of every other gateway, as long as it lasts. Raises RateLimited, StoreUnavailable."""
+    recordable: Callable[[CallId], bool] = never
+    """Whether a call that is open is recorded once its caller agrees: what a client is told is what is done."""
 
     @asynccontextmanager
     async def place(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:

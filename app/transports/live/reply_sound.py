@@ -17,6 +17,10 @@ from services.audio.codec import decode, encode
 PIECE_MS: Final = 200
 """The longest piece, where a door does not say otherwise."""
 
+TOLD: Final = 256
+"""Replies of a call whose ids are known again when the client reports on them."""
+UNTOLD: Final = "no reply of the latest has this id: write the response's own, not its item's"
+
 
 @dataclass(frozen=True, slots=True)
 class AudioChunk:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from fastapi import APIRouter, Request, WebSocket
@@ -14,11 +15,11 @@ from app.openapi import CREDENTIALS, body_of
 from app.transports.http import asked, parsed
 from app.transports.live.deps import CallDeps
 from app.transports.live.line import serve
+from app.transports.live.query import SWITCH, chosen, language
 from app.transports.mobile import SUBPROTOCOL as OWN
 from app.transports.realtime.protocol import Realtime
 from app.transports.realtime.settings import CallSettings, first_config
 from app.transports.uploads import Uploads
-from rules.locales import known
 from schemas.errors import BadInput, TooLarge
 from schemas.ids import EN_US, CallId
 from schemas.wire.realtime.session import SessionInForce
@@ -28,7 +29,6 @@ SUBPROTOCOLS: Final = ("realtime", OWN)
 """The first that is offered is answered; whoever offers ours wants our own events too."""
 EVENTS: Final = "tellerline_events"
 """The query's word for the same."""
-LOCALE: Final = "locale"
 _RECONNECTING: Final = "LiveKit Agents"
 """A client that takes the end of a call for a lost line, whatever its close code says."""
 _MOST_BYTES: Final = 64 * 1024
@@ -63,15 +63,16 @@ class RealtimeDoor:
 
     def open(self, socket: WebSocket) -> Callable[[CallId], Realtime]:
         """What is spoken in the call that a handshake opens."""
-        query, headers = socket.query_params, socket.headers
-        events = OWN in socket.scope.get("subprotocols", ()) or query.get(EVENTS, "") in {"1", "true"}
-        final = headers.get("user-agent", "").startswith(_RECONNECTING)
+        final = socket.headers.get("user-agent", "").startswith(_RECONNECTING)
 
         def opened(call: CallId) -> Realtime:
+            named, asked = language(socket), chosen(socket, EVENTS, SWITCH, False)
+            events = asked or OWN in socket.scope.get("subprotocols", ())
             speaks = self.deps.synthesizer is not None
             ends = ends_at(self.deps.clock, self.deps.max_call_seconds)
-            settings = CallSettings(call, first_config(EN_US, speaks=speaks), ends, events=events)
-            return Realtime(settings, self.deps.clock, call, known(query.get(LOCALE)), final=final)
+            config, recordable = first_config(EN_US, speaks=speaks), partial(self.deps.recordable, call)
+            settings = CallSettings(call, config, ends, events=events, recordable=recordable)
+            return Realtime(settings, self.deps.clock, call, named, final=final)
 
         return opened
 

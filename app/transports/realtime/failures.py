@@ -1,9 +1,9 @@
 """What a Realtime client is told of an error, by codes that clients know."""
 
 from schemas.errors import BadInput, NotAllowed, TellerlineError
-from schemas.wire.failure import kind_of
+from schemas.wire.failure import kind_of, param_of
 from schemas.wire.realtime import server
-from schemas.wire.realtime.client import Refused
+from schemas.wire.unreadable import Refused
 
 
 class Refusal(BadInput):
@@ -17,13 +17,13 @@ class Refusal(BadInput):
 
 def failure(error: TellerlineError, cause: str | None) -> server.Failure:
     """An error's event. A credential that does not hold any more has a code that ends every client's attempts."""
-    code, param = error.code, None
+    code, param = error.code, param_of(error)
     match error:
         case NotAllowed():
             code = "invalid_api_key"
         case Refusal():
             code, param = error.wire, error.param
         case Refused():
-            param, cause = error.param, cause or error.cause
+            cause = cause or error.cause
     details = server.ErrorDetails(type=kind_of(error), code=code, message=error.message, param=param, event_id=cause)
     return server.Failure(error=details)

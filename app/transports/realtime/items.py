@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from app.transports.realtime.failures import Refusal
-from schemas.wire.realtime.client import Refused
 from schemas.wire.realtime.items import (
     FunctionCall,
     FunctionCallOutput,
@@ -18,6 +17,7 @@ from schemas.wire.realtime.items import (
     PartWish,
     ShownPart,
 )
+from schemas.wire.unreadable import Refused
 
 MAX_ITEMS: Final = 512
 MAX_SIZE: Final = 1 << 20

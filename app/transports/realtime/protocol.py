@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from app.transports.events.decode import to_input
 from app.transports.events.encode import Encoder
 from app.transports.live.dialect import Given
-from app.transports.live.reply_sound import reported
+from app.transports.live.reply_sound import UNTOLD, reported
 from app.transports.realtime.asked_for import AskedFor
 from app.transports.realtime.failures import Refusal, failure
 from app.transports.realtime.input_audio import InputBuffer, Speech
@@ -23,6 +23,7 @@ from app.transports.realtime.ladder import item_of
 from app.transports.realtime.replies import Replies
 from app.transports.realtime.settings import CallSettings
 from schemas import call, turn
+from schemas.call import NoSuchReply
 from schemas.errors import BadInput, TellerlineError, UnknownEvent, WrongState
 from schemas.ids import Locale
 from schemas.transcript import Source
@@ -38,7 +39,8 @@ from schemas.wire.listening import (
     TranscriptDelta,
 )
 from schemas.wire.realtime import client, parse_client_event, server
-from schemas.wire.realtime.items import InputAudio, Message
+from schemas.wire.realtime.items import MAX_ID, InputAudio, Message
+from schemas.wire.unreadable import Refused, cause_of
 from services.ports import Clock
 
 OWN: Final = "tellerline."
@@ -80,13 +82,13 @@ class Realtime:
         return Given(refused=BadInput("this protocol has no binary messages"))
 
     def read(self, text: str) -> Given:
-        """An event; one that the protocol does not have is let through."""
+        """An event; what can't be read, or is none of the API's, is refused."""
         try:
             event = parse_client_event(text)
-        except UnknownEvent:
-            return Given()
-        except client.Refused as refused:
+        except Refused as refused:
             return Given(refused=refused, cause=refused.cause)
+        except UnknownEvent as refused:
+            return Given(refused=refused, cause=cause_of(text, MAX_ID))
         except BadInput as refused:
             return Given(refused=refused)
         try:
@@ -143,7 +145,7 @@ class Realtime:
         return Given((call.ClearIn(),))
 
     @_take.register
-    def _(self, _event: client.OutputClear) -> Given:
+    def _(self, _event: client.OutputClear | client.Elsewhere) -> Given:
         return Given()
 
     @_take.register
@@ -205,13 +207,7 @@ class Realtime:
 
     @_take.register
     def _(self, event: client.ResponseCancel) -> Given:
-        named = ReplyId(event.response_id) if event.response_id else None
-        stop, self._asked.waits = call.CancelIn(named), False
-        given = self._replies.open
-        if given is not None and named in {None, given.reply}:
-            return Given((stop,))
-        gone = Refusal("response_cancel_not_active", "Cancellation failed: no reply is being given")
-        return Given((stop,), (failure(gone, event.event_id),))
+        return Given((call.CancelIn(ReplyId(event.response_id) if event.response_id else None, said=False),))
 
     @_take.register
     def _(self, event: PressKey) -> Given:
@@ -219,6 +215,8 @@ class Realtime:
 
     @_take.register
     def _(self, event: PlaybackReport) -> Given:
+        if not self._replies.knows(event.response_id):
+            raise Refusal(NoSuchReply.code, UNTOLD, "response_id")
         sent = self._replies.of(item_of(event.response_id))
         return Given((reported(event, sent.out if sent and sent.speaks else None),))
 
@@ -283,7 +281,9 @@ class Realtime:
 
     def _fault(self, error: TellerlineError, cause: str | None) -> Iterator[BaseModel]:
         """A failure that is said, or after which the caller is asked again, is no error: some clients would hang up."""
-        if error.fatal or (isinstance(error, BadInput) and not isinstance(error, WrongState)):
+        if isinstance(error, NoSuchReply):
+            yield failure(Refusal("response_cancel_not_active", f"Cancellation failed: {error.message}"), cause)
+        elif error.fatal or (isinstance(error, BadInput) and not isinstance(error, WrongState)):
             yield failure(error, cause)
         elif isinstance(error, WrongState) and self.settings.config.patience.manual and self._buffer.uncommitted:
             yield from self._committed(f"item_{self._clock.new_id()}", "", 0.0)

@@ -1,8 +1,10 @@
 """The replies of one call as a Realtime client is told of them: one at a time, the last of them remembered."""
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
+from app.transports.live.reply_sound import TOLD
 from app.transports.realtime.items import Items
 from app.transports.realtime.ladder import PROPOSAL, TEMPLATE, Ladder, nothing
 from app.transports.realtime.settings import CallSettings
@@ -26,7 +28,12 @@ class Replies:
         self._items = items
         self._conversation = conversation
         self._sent: dict[str, Ladder] = {}
+        self._told: deque[str] = deque(maxlen=TOLD)
         self._proposals: dict[ReplyId, ProposalId] = {}
+
+    def knows(self, reply: str) -> bool:
+        """Whether the client was told of it, among the latest."""
+        return reply in self._told
 
     def of(self, item: str) -> Ladder | None:
         """The reply whose item it is, if it is remembered."""
@@ -38,6 +45,7 @@ class Replies:
 
     def begin(self, reply: ReplyId) -> Event:
         """A reply begins."""
+        self._told.append(reply)
         modality, output = self._settings.modality, self._settings.config.output
         self.open = Ladder(reply, self._items, modality, output, self._conversation, self.wished)
         self.wished = None
@@ -69,4 +77,5 @@ class Replies:
 
     def aside(self, reply: ReplyId, metadata: dict[str, str] | None) -> Iterator[Event]:
         """A reply outside of the conversation, which says nothing."""
+        self._told.append(reply)
         return nothing(reply, self._settings.modality, self._settings.config.output, metadata)

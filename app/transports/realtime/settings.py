@@ -1,5 +1,6 @@
 """The settings of one call: what a client wishes is honoured or let through, and what is in force is shown."""
 
+from collections.abc import Callable
 from typing import Final
 
 from app.transports.events.decode import eagerness_of, of_words
@@ -8,7 +9,6 @@ from rules.locales import locale_rules
 from schemas.audio import AudioFormat, Encoding
 from schemas.call import CallConfig, ConfigureIn, Patience
 from schemas.ids import Locale, language
-from schemas.wire.realtime.client import Refused
 from schemas.wire.realtime.session import (
     PCM_RATE,
     AudioInForce,
@@ -29,6 +29,7 @@ from schemas.wire.realtime.session import (
     WireFormat,
 )
 from schemas.wire.session import Eagerness, Pcma, Pcmu, Playback
+from schemas.wire.unreadable import Refused
 
 SOUND: Final = AudioFormat(Encoding.PCM16, PCM_RATE)
 """What a client sends and is sent that names no format."""
@@ -43,15 +44,27 @@ def first_config(locale: Locale, *, speaks: bool) -> CallConfig:
 
 
 class CallSettings:
-    """`config` is what the call was told; where it speaks at first, there is a voice to answer with."""
+    """`config` is what the call was told; where it speaks at first, there is a voice to answer with.
 
-    def __init__(self, identity: str, config: CallConfig, expires_at: int, *, events: bool) -> None:
+    `recordable` says whether the call is recorded where that is agreed to.
+    """
+
+    def __init__(
+        self,
+        identity: str,
+        config: CallConfig,
+        expires_at: int,
+        *,
+        events: bool,
+        recordable: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.config = config
         self.events = events
         self.transcribes = True
         self._identity = identity
         self._expires_at = expires_at
         self._voice = config.speaks
+        self._recordable = recordable
 
     @property
     def modality(self) -> Modality:
@@ -79,7 +92,7 @@ class CallSettings:
             form,
             patience,
             self.config.estimated if own.playback is None else own.playback is Playback.ESTIMATED,
-            self.config.recording if own.recording is None else own.recording,
+            self.config.recording if own.recording is None else own.recording and self._recordable(),
             speaks,
             answers,
             output,

@@ -6,10 +6,10 @@ from dataclasses import replace
 from fastapi import APIRouter, WebSocket
 
 from app.auth.bridge_keys import with_key
+from app.transports.live.query import language
 from app.transports.telephone.asterisk_websocket import MediaWebSocket
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import answer
-from schemas.ids import Locale
+from app.transports.telephone.door import PhoneLine, answer
 from services.guard.expected_calls import ExpectedCalls
 
 SUBPROTOCOL = "media"
@@ -27,8 +27,11 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
     async def asterisk(socket: WebSocket) -> None:
         query = socket.query_params
         call, statement = query.get("call", ""), query.get("statement")
-        core = MediaWebSocket(statement or call or None, call, Locale(query.get("locale", "")) or None)
+
+        def said() -> PhoneLine:
+            return PhoneLine(MediaWebSocket(statement or call or None, call, language(socket)))
+
         taking = asked if statement else replace(asked, vouch=expected.take)
-        await answer(socket, core, taking, proven, SUBPROTOCOL)
+        await answer(socket, said, taking, proven, SUBPROTOCOL)
 
     return routes

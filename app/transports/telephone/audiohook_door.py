@@ -8,9 +8,10 @@ from fastapi import APIRouter, WebSocket
 
 from app.auth.dependencies import path_of
 from app.auth.http_signature import HttpRequest, check_http
+from app.transports.live.query import SWITCH, chosen
 from app.transports.telephone.audiohook import AudioHook
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import answer
+from app.transports.telephone.door import PhoneLine, answer
 from rules.load import locales
 
 SESSION: Final = "audiohook-session-id"
@@ -46,9 +47,11 @@ def router(deps: PhoneDeps, api: ApiKey, take_nonce: Callable[[str], Awaitable[N
 
     @routes.websocket("/audiohook")
     async def audiohook(socket: WebSocket) -> None:
-        monitor = "monitor" in socket.query_params
-        hook = AudioHook(socket.headers.get(SESSION, ""), sorted(locales()), monitor=monitor)
-        await answer(socket, hook, deps, proven)
+        def said() -> PhoneLine:
+            monitor = chosen(socket, "monitor", SWITCH, False)
+            return PhoneLine(AudioHook(socket.headers.get(SESSION, ""), sorted(locales()), monitor=monitor))
+
+        await answer(socket, said, deps, proven)
 
     return routes
 

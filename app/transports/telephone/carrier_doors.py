@@ -1,16 +1,21 @@
 """WS /v1/ivr/twilio, /v1/ivr/telnyx and /v1/ivr/plivo: streams of carriers."""
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from fastapi import APIRouter, WebSocket
 
 from app.auth.carriers import PLIVO_NONCE, PLIVO_SIGNATURE, TWILIO_SIGNATURE, check_plivo, check_twilio
 from app.auth.dependencies import path_of
+from app.transports.live.query import chosen
 from app.transports.telephone.carriers import PLIVO, TELNYX, TWILIO, Carrier, Credential
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import answer
+from app.transports.telephone.door import PhoneLine, answer
 from app.transports.telephone.media_stream import MediaStream
 from schemas.audio import AudioFormat, Encoding
+
+_LAWS: Final = {"PCMU": AudioFormat(Encoding.MULAW, 8_000), "PCMA": AudioFormat(Encoding.ALAW, 8_000)}
+"""Of Telnyx' codecs those that are taken, the usual one first."""
 
 
 def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
@@ -27,8 +32,7 @@ def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
 
     @routes.websocket("/telnyx")
     async def telnyx(socket: WebSocket) -> None:
-        law = Encoding.ALAW if socket.query_params.get("codec") == "PCMA" else Encoding.MULAW
-        await _stream(socket, deps, TELNYX, credentials["telnyx"], AudioFormat(law, 8_000))
+        await _stream(socket, deps, TELNYX, credentials["telnyx"], _LAWS)
 
     @routes.websocket("/plivo")
     async def plivo(socket: WebSocket) -> None:
@@ -38,12 +42,20 @@ def router(deps: PhoneDeps, credentials: Mapping[str, Credential]) -> APIRouter:
 
 
 async def _stream(
-    socket: WebSocket, deps: PhoneDeps, carrier: Carrier, credential: Credential, sent: AudioFormat | None = None
+    socket: WebSocket,
+    deps: PhoneDeps,
+    carrier: Carrier,
+    credential: Credential,
+    codecs: Mapping[str, AudioFormat] | None = None,
 ) -> None:
     async def proven(socket: WebSocket) -> bool:
         return _proven(socket, carrier, credential.keys)
 
-    await answer(socket, MediaStream(carrier, credential, sent), deps, proven)
+    def said() -> PhoneLine:
+        sent = chosen(socket, "codec", codecs, next(iter(codecs.values()))) if codecs else None
+        return PhoneLine(MediaStream(carrier, credential, sent))
+
+    await answer(socket, said, deps, proven)
 
 
 def _proven(socket: WebSocket, carrier: Carrier, keys: Sequence[bytes]) -> bool:

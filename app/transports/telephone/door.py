@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from fastapi import WebSocket
 
@@ -17,25 +18,33 @@ Prove = Callable[[WebSocket], Awaitable[bool]]
 """Whether a connection is the bridge's; False where it does not say. Raises Unauthenticated: it says so and is not."""
 
 
+@dataclass(frozen=True, slots=True)
+class PhoneLine:
+    """What is spoken on a connection. `voiced`: replies are spoken by us."""
+
+    transport: CallTransport
+    voiced: bool = True
+
+
 async def answer(
     socket: WebSocket,
-    transport: CallTransport,
+    said: Callable[[], PhoneLine],
     deps: PhoneDeps,
     prove: Prove,
     *subprotocols: str,
-    voiced: bool = True,
 ) -> None:
     """One connection, from the handshake to its end; the first of `subprotocols` that was offered is answered.
 
-    `voiced`: replies are spoken by us.
+    `said`: what the address says is spoken on it. It raises BadInput for words that are not known.
     """
     connection = WebSocketConnection(socket, *subprotocols)
     try:
         deps.calls.shares.connection(socket.client.host if socket.client else "")
         proven = await prove(socket)
+        line = said()
     except TellerlineError as refused:
         log.info("a telephone was refused: %s", refused.message)
         deps.calls.metrics.error(refused.code)
         await connection.close(refused)
         return
-    await serve(connection, transport, deps, proven=proven, voiced=voiced)
+    await serve(connection, line.transport, deps, proven=proven, voiced=line.voiced)

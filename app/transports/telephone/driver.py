@@ -57,19 +57,20 @@ async def serve(
 
     Where the connection has not `proven` to be the bridge's, only a statement opens a call on it, and takes a place.
     """
+    call = _PhoneCall(connection, transport, deps, proven=proven)
     try:
         deps.calls.admission.check()
         if voiced and deps.calls.synthesizer is None:
             raise SpeechUnavailable("a telephone needs a voice: see TELLERLINE_SPEECH")
-        await _PhoneCall(connection, transport, deps, proven=proven).serve()
+        await call.serve()
     except Hung:
         await connection.close(None)
     except TellerlineError as refused:
-        await Goodbye(connection, transport, deps).refuse(refused)
+        await Goodbye(connection, transport, deps).refuse(refused, call.vouched)
 
 
 class _PhoneCall:
-    """One call that was taken."""
+    """One call that was taken. `vouched` is the bridge's id of it, once it is known to be the bridge's."""
 
     def __init__(self, connection: Connection, transport: CallTransport, deps: PhoneDeps, *, proven: bool) -> None:
         self._connection = connection
@@ -79,6 +80,7 @@ class _PhoneCall:
         self._outbound = OutboundQueue()
         self._id = CallId(deps.calls.clock.new_id())
         self._opened: Opened
+        self.vouched: str | None = None
         self._speaking: Speaking | Wording
         self._hold: Hold
         self._inband: InBand | None = None
@@ -99,6 +101,7 @@ class _PhoneCall:
             self._opened = await self._begin()
             with within(ANSWER_S):
                 customer = await self._customer(self._opened)
+                self.vouched = self._opened.call
                 await unproven.aclose()
                 if not self._proven:
                     held.enter_context(admission.enter())

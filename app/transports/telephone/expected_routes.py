@@ -10,7 +10,7 @@ from app.bootstrap import Gateway
 from app.errors import IDENTITY, documented
 from app.openapi import CREDENTIALS
 from app.transports.telephone.connection import Ending
-from schemas.errors import BadInput, Busy, NotFound
+from schemas.errors import BadInput, BankUnavailable, Busy, NotFound
 from services.guard.expected_calls import LIFE, ExpectedCalls
 
 _WORD: Final[dict[str, Any]] = {"content": {"text/plain": {"schema": {"type": "string", "enum": [*Ending]}}}}
@@ -27,12 +27,13 @@ def router(gateway: Gateway, expected: ExpectedCalls) -> APIRouter:
     """The routes."""
     routes = APIRouter(prefix="/v1/ivr/calls", tags=["telephones"])
 
-    @routes.post("", dependencies=[*CREDENTIALS], responses=documented(*IDENTITY, Busy))
+    @routes.post("", dependencies=[*CREDENTIALS], responses=documented(*IDENTITY, NotFound, BankUnavailable, Busy))
     async def announce(request: Request) -> ExpectedOut:
         """Announce a call of the customer whom the request's credential names."""
         customer = (await gateway.authenticator.principal(request)).caller()
         async with gateway.limits.shares.request(customer):
             await gateway.limits.rates.request(customer)
+            await gateway.callers.exists(customer)
             return ExpectedOut(id=await expected.announce(customer), expires_in_s=LIFE.total_seconds())
 
     @routes.get("/{identity}", response_model=None, responses={200: _WORD, **documented(NotFound, BadInput)})

@@ -8,6 +8,7 @@ import orjson
 
 from app.transports.events.decode import unbase64
 from app.transports.telephone.line import LineEvent, Pressed
+from rules.locales import locale_rules
 from schemas.errors import MalformedMessage, TooLarge
 from schemas.ids import Locale
 from schemas.json_names import DOUBLED, doubled_name
@@ -101,8 +102,11 @@ class Fields:
         return self.word("statement", "", most=MAX_STATEMENT) or None
 
     def locale(self, name: str = "locale") -> Locale | None:
-        """A language, not yet known to be one of ours. Raises MalformedMessage."""
-        return Locale(self.word(name, "", most=16)) or None
+        """A language of ours. Raises MalformedMessage, UnsupportedLocale."""
+        tag = Locale(self.word(name, "", most=16))
+        if tag:
+            locale_rules(tag)
+        return tag or None
 
 
 def pressed(key: str) -> list[LineEvent]:

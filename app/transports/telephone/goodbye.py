@@ -38,9 +38,11 @@ class Goodbye:
     transport: CallTransport
     deps: PhoneDeps
 
-    async def refuse(self, error: TellerlineError) -> None:
-        """There is no call."""
+    async def refuse(self, error: TellerlineError, call: str | None = None) -> None:
+        """There is no call; whoever asks after one that is the bridge's own is told that we can't go on."""
         self.deps.calls.metrics.error(error.code)
+        if call:
+            await self._tell(call, Ending.TRANSFER)
         await self._part(self.transport.refuse(error), error)
 
     async def end(self, call: str, handed: HandedOff | None, reason: TellerlineError | Hung | None) -> None:

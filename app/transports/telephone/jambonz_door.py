@@ -10,8 +10,9 @@ from typing import Final
 from fastapi import APIRouter, WebSocket
 
 from app.auth.bridge_keys import with_key
+from app.transports.live.query import chosen
 from app.transports.telephone.connection import PhoneDeps
-from app.transports.telephone.door import answer
+from app.transports.telephone.door import PhoneLine, answer
 from app.transports.telephone.jambonz import AudioFork, ReplyForm
 from services.guard.expected_calls import ExpectedCalls
 
@@ -28,8 +29,10 @@ def router(deps: PhoneDeps, expected: ExpectedCalls, bridges: Mapping[str, bytes
 
     @routes.websocket("/jambonz")
     async def jambonz(socket: WebSocket) -> None:
-        asked_for = socket.query_params.get("audio", "")
-        replies = ReplyForm(asked_for) if asked_for in set(ReplyForm) else ReplyForm.AUDIO
-        await answer(socket, AudioFork(replies), asked, proven, *SUBPROTOCOLS, voiced=not replies.worded)
+        def said() -> PhoneLine:
+            replies = chosen(socket, "audio", {form.value: form for form in ReplyForm}, ReplyForm.AUDIO)
+            return PhoneLine(AudioFork(replies), voiced=not replies.worded)
+
+        await answer(socket, said, asked, proven, *SUBPROTOCOLS)
 
     return routes

@@ -4,13 +4,13 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue, RootModel, ValidationError
 
-from schemas.errors import MalformedMessage, TooLarge
+from schemas.errors import TooLarge
 from schemas.json_names import DOUBLED, doubled_name
 from schemas.wire.client import WHOLE, PlaybackReport, PressKey, RenewToken
 from schemas.wire.realtime.items import MAX_ID, ItemName, ItemWish
 from schemas.wire.realtime.lenient import Lenient
 from schemas.wire.realtime.session import SessionWish
-from schemas.wire.unreadable import cause_of, told
+from schemas.wire.unreadable import Refused, cause_of, told
 
 MAX_MESSAGE: Final = 1024 * 1024
 """Bytes of one message: sixteen seconds of sound."""
@@ -60,6 +60,12 @@ class OutputClear(Sent):
     """Meant for other transports: here a reply is stopped by response.cancel."""
 
     type: Literal["output_audio_buffer.clear"]
+
+
+class Elsewhere(Sent):
+    """Of the API, and for sessions that are none of ours: it is let through unread."""
+
+    type: Literal["transcription_session.update"]
 
 
 class ItemCreate(Sent):
@@ -125,6 +131,7 @@ ClientEvent = Annotated[
     | BufferCommit
     | BufferClear
     | OutputClear
+    | Elsewhere
     | ItemCreate
     | ItemTruncate
     | ItemDelete
@@ -140,15 +147,6 @@ ClientEvent = Annotated[
 
 class _Message(RootModel[ClientEvent]):
     """Any event of a client's."""
-
-
-class Refused(MalformedMessage):
-    """An event that can't be read. `param` is where, `cause` the client's own id of it."""
-
-    def __init__(self, message: str, param: str | None = None, cause: str | None = None) -> None:
-        super().__init__(message)
-        self.param = param
-        self.cause = cause
 
 
 def parse_client_event(message: str) -> ClientEvent:

@@ -49,7 +49,7 @@ SURVIVED: dict[str, tuple[Event, str | None]] = {
         },
         None,
     ),
-    "a future event": ({"type": "session.teleport", "where": "here"}, None),
+    "a future event": ({"type": "session.teleport", "where": "here"}, "unknown_event"),
     "sound that is no base64": ({"type": "input_audio_buffer.append", "audio": "%%%"}, "malformed_audio"),
 }
 """What clients send, and the error that they are told: some take any for the end of the call."""

@@ -276,7 +276,6 @@ async def test_words_are_not_told_to_whom_did_not_want_them(quick_folder: Path) 
 
 async def test_what_is_not_known_or_does_not_fit_is_survived(quick_folder: Path) -> None:
     odd: list[Event] = [
-        {"type": "conversation.item.dance"},
         {"type": "transcription_session.update", "session": {}},
         {"type": "input_audio_buffer.commit"},
         {"type": "output_audio_buffer.clear"},

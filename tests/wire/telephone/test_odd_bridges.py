@@ -8,9 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from schemas.audio import SAMPLE_RATE, AudioFormat, Encoding
+from schemas.ids import CustomerId
 from tests.fakes.recognizer import FakeRecognizer, orders
 from tests.fakes.synthesizer import FakeSynthesizer
 from tests.harness.phone import (
@@ -29,7 +31,7 @@ from tests.harness.phone import (
 )
 from tests.harness.phone_asterisk import audiosocket, free_port
 from tests.harness.phone_carriers import TOKEN, TwilioBridge, twilio
-from tests.harness.phone_lines import Place, announced, settings
+from tests.harness.phone_lines import STRANGER, Place, announced, settings
 from tests.harness.served import Served, served
 
 CUSTOMER = "alex-morgan"
@@ -203,3 +205,27 @@ async def test_messages_in_binary_frames_are_read(quick_folder: Path) -> None:
         bridge.socket.send = in_binary  # type: ignore[assignment, method-assign] # as libraries do that know bytes alone
         async with calling(bridge) as phone:
             await phone.until(lambda: bool(phone.packets))
+
+
+async def test_a_customer_whom_nobody_knows_is_not_announced(quick_folder: Path) -> None:
+    port = free_port()
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **settings(port)) as running:
+        with pytest.raises(AssertionError, match="not_found"):
+            await announced(Place(running.port, port), "nobody")
+
+
+async def test_who_asks_after_a_call_that_could_not_begin_is_told_to_take_it_over(quick_folder: Path) -> None:
+    port = free_port()
+    async with served(quick_folder, orders(), voice=FakeSynthesizer(10), **settings(port)) as running:
+        expected, url = running.gateway.expected, f"{running.http}/v1/ivr/calls/"
+        identity, stranger = await expected.announce(CustomerId("nobody")), STRANGER
+        for name in (identity, stranger):
+            async with audiosocket(port, name) as bridge:
+                await bridge.begin()
+                if name == stranger:
+                    await bridge.hang_up()
+                async for _ in bridge.told():
+                    pass
+        async with httpx.AsyncClient() as client:
+            assert (await client.get(url + identity)).text == "transfer"
+            assert (await client.get(url + stranger)).status_code == 404

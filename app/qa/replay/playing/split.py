@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from app.qa.replay.manifests.manifest import Case
 from app.qa.replay.playing.collect import Collector
 from app.qa.replay.playing.player import House, ReplayClock, converse
-from app.qa.replay.sound.audio import MAX_CALL_SECONDS, Clip, blocks, check, choose
+from app.qa.replay.sound.audio import MAX_CALL_SECONDS, Clip, blocks, check
 from app.qa.replay.sound.talk import Spoken, Talk, talk_of
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import MalformedAudio, TooLarge
 from schemas.transcript import Transcript
 from schemas.turn import Discarded, Ended, ItemId, ReplyId, Resumed, SpeechStarted
+from services.audio.channels import choose
 from services.audio.frames import VAD_FRAME
 from services.audio.listener import Listener, Signal
 from services.audio.utterance import DecodeRequest

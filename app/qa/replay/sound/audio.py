@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import av
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from app.qa.replay.sound.promised import promised_bytes
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import BadInput, MalformedAudio, NotFound, TooLarge, UnsupportedAudio
+from services.audio.channels import Channel, choose
 from services.audio.containers import HEAD_BYTES, has_header
 
 MAX_SECONDS: Final = 60.0
@@ -21,8 +21,6 @@ MAX_SECONDS: Final = 60.0
 MAX_CALL_SECONDS: Final = 4 * 3_600.0
 """A recording that turns are cut from, or found in, may not be longer."""
 MAX_FILE_BYTES: Final = 2 * 1024 * 1024 * 1024
-SILENT_DB: Final = -60.0
-"""A channel that never gets louder holds no speech: G.711's own noise lies below."""
 HEADERLESS: Final = {
     ".ulaw": "g711_ulaw",
     ".ul": "g711_ulaw",
@@ -37,10 +35,6 @@ _SEEK_BEFORE_S: Final = 2.0
 """Compressed sound is decoded from a little before the part that is wanted."""
 _SLACK_S: Final = 0.25
 """A part may end so far behind the recording: a codec's own delay, a length that somebody rounded."""
-_SAME: Final = 0.02
-"""Two channels are one and the same where they differ by less than this share of their level."""
-
-Channel = int | Literal["mix"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,36 +151,3 @@ def blocks(source: Clip) -> Iterator[tuple[float, NDArray[np.float32], int]]:
                 block = out.to_ndarray().astype(np.float32, copy=False)
                 yield at, block, out.sample_rate
                 at += block.shape[1] / out.sample_rate
-
-
-def choose(frames: NDArray[np.float32], wanted: Channel | None, name: str) -> tuple[Channel, str]:
-    """The channel to hear and why: as said, or the only one with sound in it. Raises UnsupportedAudio where it is open.
-
-    Who of two speakers is the caller can't be told from sound alone, so it is never assumed.
-    """
-    count = frames.shape[0]
-    if wanted == "mix":
-        return "mix", "as said"
-    if wanted is not None:
-        if wanted >= count:
-            raise UnsupportedAudio(f"{name}: channel {wanted} of {count}")
-        return wanted, "as said"
-    if count == 1:
-        return 0, "the only one"
-    levels = [peak_db(frames[n]) for n in range(count)]
-    loud = [n for n in range(count) if levels[n] > SILENT_DB]
-    if len(loud) <= 1:
-        return (loud or [0])[0], "the only one with sound"
-    if all(_alike(frames[a], frames[b]) for a, b in pairwise(loud)):
-        return loud[0], "all the same"
-    raise UnsupportedAudio(f"{name}: {len(loud)} channels with sound, and none is said to be the caller's (`channel`)")
-
-
-def peak_db(samples: NDArray[np.float32]) -> float:
-    """The loudest sample in decibels of full scale."""
-    return float(20 * np.log10(max(float(np.abs(samples).max(initial=0.0)), 1e-9)))
-
-
-def _alike(a: NDArray[np.float32], b: NDArray[np.float32]) -> bool:
-    level = max(float(np.abs(a).mean()), float(np.abs(b).mean()), 1e-9)
-    return float(np.abs(a - b).mean()) < _SAME * level

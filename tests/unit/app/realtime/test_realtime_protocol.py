@@ -21,6 +21,7 @@ from schemas.call import (
     CutReason,
     Fault,
     KeyPressed,
+    NoSuchReply,
     PlaybackIn,
     PlaybackState,
     ReplyBegan,
@@ -186,11 +187,11 @@ def test_a_truncation_of_words_is_an_interruption_and_of_anything_else_is_nothin
 def test_a_cancellation_always_stops_what_may_be_heard() -> None:
     line = Line()
     given = line.send(type="response.cancel")
-    assert given.inputs == (CancelIn(),)
-    assert len(given.answers) == 1
+    assert (given.inputs, given.answers) == ((CancelIn(said=False),), ())
+    assert line.hear(Fault(NoSuchReply("none")))[0]["error"]["code"] == "response_cancel_not_active"
     line.hear(ReplyBegan(R, None))
     given = line.send(type="response.cancel", response_id="r")
-    assert (given.inputs, given.answers) == ((CancelIn(R),), ())
+    assert (given.inputs, given.answers) == ((CancelIn(R, said=False),), ())
 
 
 def test_settings_are_changed_only_where_they_change() -> None:
