@@ -22,7 +22,7 @@ from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
 _REPEATED: Final = RuleId("veto.recurring")
-_NOT_HERE: Final = "not_here"
+_PERSON_FOR: Final = {"not_here": "offer.person_for_it", "sorry": "offer.person_sorry"}
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
 """Where something is offered, no model takes words for a yes to it."""
@@ -90,8 +90,7 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
     """What is the same wherever a dialogue stands; the rest is its phase's to answer."""
     match heard.intent:
         case Intent.HUMAN_HANDOFF if heard.route is Route.CLARIFY:
-            kind = "offer.person_for_it" if heard.slots.about == _NOT_HERE else "offer.person"
-            return offer_person(state.memory, Idle(), kind)
+            return offer_person(state.memory, Idle(), _PERSON_FOR.get(heard.slots.about, "offer.person"))
         case Intent.HUMAN_HANDOFF:
             return dropped(state), to_a_person(state)
         case Intent.REPEAT:

@@ -60,6 +60,10 @@ class SentencePatterns(RuleFile):
     spent: re.Pattern[str] = _NOWHERE
     sum_asked: re.Pattern[str] = _NOWHERE
     one_asked: re.Pattern[str] = _NOWHERE
+    worried: re.Pattern[str] = _NOWHERE
+    grievance: re.Pattern[str] = _NOWHERE
+    wonders: re.Pattern[str] = _NOWHERE
+    not_here: re.Pattern[str] = _NOWHERE
     its_sum: re.Pattern[str] = _NOWHERE
     and_of: re.Pattern[str] = _NOWHERE
     came_in: re.Pattern[str] = _NOWHERE
