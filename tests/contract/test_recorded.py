@@ -1,6 +1,7 @@
 """What a real vLLM sent (tests/vllm/record.py), replayed: the clients read every byte of it as they would its own."""
 
 import json
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from tests.contract.extractor_suite import CUSTOMER, adversarial_cases, check
 from tests.fakes.gemma import Body, FakeGemma, Reply
 
 RECORDED: list[dict[str, Any]] = json.loads(
-    (Path(__file__).parents[1] / "data" / "vllm" / "recorded.json").read_text(encoding="utf-8")
+    lzma.decompress((Path(__file__).parents[1] / "data" / "vllm" / "recorded.json.xz").read_bytes())
 )["replies"]
 CLOCK = SystemClock()
 

@@ -1,11 +1,12 @@
 """Record what a real vLLM sends, for the ordinary test run to replay: `python -m tests.vllm.record URL [MODEL]`.
 
-Writes tests/data/vllm/recorded.json. The requests are the clients' own; only the answers' length is cut, to keep the
+Writes tests/data/vllm/recorded.json.xz. The requests are the clients' own; only the answers' length is cut, to keep the
 file small. `python -m deploy.vllm.cpu` serves one on a CPU.
 """
 
 import asyncio
 import json
+import lzma
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from tests.contract.answerer_suite import ask
 from tests.contract.extractor_suite import CUSTOMER, adversarial_cases
 from tests.fakes.gemma import Body, FakeGemma, completion, stream
 
-FILE = Path(__file__).parents[1] / "data" / "vllm" / "recorded.json"
+FILE = Path(__file__).parents[1] / "data" / "vllm" / "recorded.json.xz"
 EXTRACTIONS = 8
 ANSWER_TOKENS = 24
 QUESTIONS = (("What is the overdraft fee?", EN_US), ("海外送金の手数料はいくらですか", JA_JP))
@@ -77,7 +78,7 @@ async def main(url: str, model: str) -> None:
     replies = [await record(url, name, body) for name, body in wanted]
     FILE.parent.mkdir(exist_ok=True)
     whole = {"engine": f"vLLM {version}", "model": "random weights", "replies": replies}
-    FILE.write_text(json.dumps(whole, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    FILE.write_bytes(lzma.compress(json.dumps(whole, ensure_ascii=False, indent=1).encode(), preset=9))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ _LEAST: Final = 2
 _SCRIPTS: Final = re.compile(r"[a-z0-9]+|[ァ-ヺー]+|[一-鿿々]+|.")
 
 
-class _Thing(NamedTuple):
+class _NamedThing(NamedTuple):
     id: str
     name: str
 
@@ -80,7 +80,7 @@ def _fitting(said: Said, mention: Mention) -> list[str]:
     own: tuple[Account | Card | Bill, ...] = context.bills
     if kind != "bill":
         own = context.accounts if kind == "account" else context.cards
-    things = [_Thing(each.id, each.name) for each in own]
+    things = [_NamedThing(each.id, each.name) for each in own]
     fits = _by_words(said, kind, mention.evidence.surface)
     fitting = [thing for thing in things if fits(thing.name)]
     full = [thing for thing in fitting if _in_full(said, thing.name, mention.evidence)]
