@@ -116,6 +116,9 @@ class Mentions(Hearing):
         behind, marks = place[1] if place is not None else 0, self.grammar.cues
         if span.kind is not SpanKind.NUMBER or not 0 < behind < len(self.reading.words):
             return False
+        match, of = self.heard.payees, self.grammar.cues.of
+        if of and match is not None and self.text[span.end : match.start] == of:  # 「201の野村さん」
+            return True
         tries = (self.grammar.phrases.counted,) if self.grammar.spaced else (marks.times, marks.counters)
         counts = any(trie.begins(self.reading.words, behind) for trie in tries)
         return counts or (self.grammar.spaced and of_a_day(self.grammar, self.heard, span))
