@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
+from schemas.consent import ORDERS
 from schemas.ids import language
 from schemas.intent import Annotation, Context, Intent, Route, Understood
 from schemas.interpretation import Interpretation
@@ -19,7 +20,7 @@ from services.payees import PayeeIndex, Searched
 from services.understanding.clarification.adjuncts import besides
 from services.understanding.clarification.receivers import another_than, two_receivers
 from services.understanding.correction.amount_repairs import in_part
-from services.understanding.correction.date_narrowing import day_within
+from services.understanding.correction.date_narrowing import day_instead, day_within
 from services.understanding.correction.date_repairs import day_in_part, undated
 from services.understanding.correction.disfluencies import smoothed, uncontracted
 from services.understanding.correction.disfluent_amounts import either, put_together
@@ -83,6 +84,9 @@ def interpret(
     if context.asked.day:
         told = stages.normalize(context.asked.day)
         understood = day_within(Annotation(transcript, spans, match), understood, told, stages.today)
+    terms = context.asked.terms
+    if terms.awaited in ORDERS and terms.on is not None and not terms.today:
+        understood = day_instead(Annotation(transcript, spans, match), understood, terms.on, stages.today)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 

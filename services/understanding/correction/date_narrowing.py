@@ -37,6 +37,14 @@ def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...], tod
     return replace(found, slots=replace(found.slots, date=replace(day, value=value)))
 
 
+def day_instead(heard: Annotation, found: Understood, on: date, today: date) -> Understood:
+    """The same, or another day of the month around the one that is read back: "better make it the fourth"."""
+    first = max(on.replace(day=1), today)
+    open_ = replace(found, intent=None) if found.intent is Intent.DENY and found.rule is None else found
+    told = _of_the_month(heard, open_, DateValue(first, first + timedelta(days=30)))
+    return found if told is None or found.slots.date is not None else told
+
+
 def _of_the_month(heard: Annotation, found: Understood, stretch: DateValue) -> Understood | None:
     """The day that its number alone tells: "the third", asked on which day of december."""
     numbers = [span for span in heard.spans if span.kind is SpanKind.ORDINAL]
