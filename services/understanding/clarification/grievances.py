@@ -25,8 +25,8 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
     cards = own_cards(said.hearing) if worried else None
     if cards is not None and len(cards) == 1:
         return of_a_card(Intent.CARD_LOCK, cards, Route.CLARIFY, _RULE)
-    about = (
-        _SORRY if worried or patterns.grievance.search(text) else _NOT_HERE if patterns.not_here.search(text) else ""
-    )
-    slots = Slots(topic=Slot(about, said.heard.whole(_RULE)))
-    return Understood(Intent.HUMAN_HANDOFF, slots, (), Route.CLARIFY, SURE, _RULE) if about else None
+    complains = worried or patterns.grievance.search(text)
+    if not (complains or patterns.not_here.search(text)):
+        return None
+    topic = Slot(_SORRY if complains else _NOT_HERE, said.heard.whole(_RULE))
+    return Understood(Intent.HUMAN_HANDOFF, Slots(topic=topic), (), Route.CLARIFY, SURE, _RULE)

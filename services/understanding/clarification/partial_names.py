@@ -1,6 +1,6 @@
 """What is named by words of its name: an account, card or bill of the caller's is never said not to be there.
 
-"From my own account", of Joan's own account; 「デイサービスの支払い」, of デイサービス利用料. Of several one is asked.
+"From my own account", of Joan's own account; 「ジムの支払い」, of ジム会費. Of several one is asked.
 """
 
 import re
@@ -27,7 +27,7 @@ _LEAST: Final = 2
 _SCRIPTS: Final = re.compile(r"[a-z0-9]+|[ァ-ヺー]+|[一-鿿々]+|.")
 
 
-class _NamedThing(NamedTuple):
+class _Owned(NamedTuple):
     id: str
     name: str
 
@@ -80,7 +80,7 @@ def _fitting(said: Said, mention: Mention) -> list[str]:
     own: tuple[Account | Card | Bill, ...] = context.bills
     if kind != "bill":
         own = context.accounts if kind == "account" else context.cards
-    things = [_NamedThing(each.id, each.name) for each in own]
+    things = [_Owned(each.id, each.name) for each in own]
     fits = _by_words(said, kind, mention.evidence.surface)
     fitting = [thing for thing in things if fits(thing.name)]
     full = [thing for thing in fitting if _in_full(said, thing.name, mention.evidence)]
@@ -121,11 +121,12 @@ def _bare(endings: tuple[str, ...], heard: str) -> str:
 
 
 def _holds(name: str, part: str) -> bool:
-    """Whether a name has a part that ends no script in its midst: ガス is none of ガソリン, nor 本代 of 日本代表."""
+    """Whether a name has such a part, which cuts no word: 教育 of 教育資金, but ガス is none of ガスト."""
     if len(part) < _LEAST:
         return False
-    edges = {at for run in _SCRIPTS.finditer(name) for at in run.span()}
-    return any(at in edges and at + len(part) in edges for at in _places(name, part))
+    edges, compound = {at for run in _SCRIPTS.finditer(name) for at in run.span()}, min(part) >= "一"
+    ends = ((at in edges, at + len(part) in edges) for at in _places(name, part))
+    return any(any(at_edge) if compound else all(at_edge) for at_edge in ends)
 
 
 def _places(name: str, part: str) -> Iterator[int]:
