@@ -1,8 +1,8 @@
 """What the engines' own parsers know, and whether they take what we hand them. Needs no GPU.
 
-`python -m deploy.vllm.flags write` (with the pinned vLLM's Python)   writes flags/vllm-*.txt
+`python -m deploy.vllm.flags write` (with the pinned vLLM's Python)   writes flags/vllm-*.txt.xz
 `python -m deploy.vllm.flags check` (with the pinned vLLM's Python)   parses every command we have; JSON to the screen
-`python -m deploy.vllm.flags sglang WHEEL`                            writes flags/sglang-*.txt from an unopened wheel
+`python -m deploy.vllm.flags sglang WHEEL`                            writes flags/sglang-*.txt.xz of an unopened wheel
 
 The lists are for where the engines are not installed: a flag that no list holds fails a test of the ordinary run.
 """
@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import lzma
 import sys
 import zipfile
 from pathlib import Path
@@ -61,7 +62,18 @@ def sglang_flags(source: str) -> list[str]:
 
 def file_of(command: str, version: str) -> Path:
     """Where a command's flags are written down."""
-    return FLAGS / f"{command}-{version}.txt"
+    return FLAGS / f"{command}-{version}.txt.xz"
+
+
+def written(command: str, version: str) -> set[str]:
+    """The flags that are written down of a command. Raises OSError for one of which there are none."""
+    return set(lzma.decompress(file_of(command, version).read_bytes()).decode().split())
+
+
+def _write(command: str, version: str, flags: list[str]) -> None:
+    file_of(command, version).write_bytes(
+        lzma.compress("".join(f"{flag}\n" for flag in flags).encode(), preset=9 | lzma.PRESET_EXTREME)
+    )
 
 
 def servers() -> dict[str, Profile]:
@@ -138,12 +150,12 @@ def main(arguments: list[str]) -> None:
         (wheel,) = rest
         source = zipfile.ZipFile(wheel).read(SGLANG_ARGUMENTS).decode()
         version = Path(wheel).name.split("-")[1]
-        file_of("sglang", version).write_text("\n".join(sglang_flags(source)) + "\n", encoding="utf-8")
+        _write("sglang", version, sglang_flags(source))
     elif command == "check":
         print(json.dumps({"version": vllm_version(), "faults": check()}))
     else:
         for name, parser in (("vllm-serve", serve_parser()), ("vllm-bench-serve", bench_parser())):
-            file_of(name, vllm_version()).write_text("\n".join(known(parser)) + "\n", encoding="utf-8")
+            _write(name, vllm_version(), known(parser))
 
 
 if __name__ == "__main__":

@@ -32,6 +32,6 @@ def test_the_parser_takes_every_command(vllm_python: str) -> None:
 
 def test_the_written_lists_are_current(vllm_python: str) -> None:
     folder = ROOT / "deploy" / "vllm" / "flags"
-    before = {path.name: path.read_text() for path in folder.glob("vllm-*.txt")}
+    before = {path.name: path.read_bytes() for path in folder.glob("vllm-*.txt.xz")}
     flags(vllm_python, "write")
-    assert {path.name: path.read_text() for path in folder.glob("vllm-*.txt")} == before
+    assert {path.name: path.read_bytes() for path in folder.glob("vllm-*.txt.xz")} == before

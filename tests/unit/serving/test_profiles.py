@@ -9,12 +9,12 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from deploy.vllm.flags import file_of, jobs, servers, sglang_flags
+from deploy.vllm.flags import jobs, servers, sglang_flags, written
 from deploy.vllm.render import COMPOSE_FILE, compose, current, kubernetes
 from deploy.vllm.serving import HERE, Profile, load, names, shell
 
 PROFILES = {name: load(name) for name in names()}
-KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+KNOWN = written("vllm-serve", "0.24.0")
 CHALLENGERS = {"sglang": "sglang", "tensorrt-llm": "trtllm-serve"}
 
 
@@ -44,8 +44,7 @@ def test_vllm_knows_every_flag(name: str) -> None:
 @pytest.mark.parametrize("name", [n for n, p in PROFILES.items() if p.engine != "vllm"])
 def test_a_challenger_knows_every_flag(name: str) -> None:
     profile = PROFILES[name]
-    taken = file_of(CHALLENGERS[profile.engine], profile.engine_version).read_text().split()
-    assert set(flags_of(name)) <= set(taken)
+    assert set(flags_of(name)) <= written(CHALLENGERS[profile.engine], profile.engine_version)
     assert profile.image.endswith(profile.engine_version)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.vllm.flags import written
 from deploy.vllm.gpu import answers, order, ttft
 from deploy.vllm.gpu import session as sessions
 from deploy.vllm.gpu import steps as measuring
@@ -16,12 +17,12 @@ from deploy.vllm.gpu.order import STEPS, Step, needed
 from deploy.vllm.gpu.record import GpuSession
 from deploy.vllm.gpu.servers import DRAFTED, NAMES, servers, stated
 from deploy.vllm.gpu.session import collect, finished, main, started, steps, wait_for
-from deploy.vllm.serving import HERE, load
+from deploy.vllm.serving import load
 from deploy.vllm.sweep.servers import Engine
 from tests.fakes.gemma import Body, FakeGemma, Reply, random_weights, stream
 from tests.fakes.http import Asked
 
-KNOWN = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+KNOWN = written("vllm-serve", "0.24.0")
 METRICS = """vllm:num_requests_running{m="x"} 0.0
 vllm:time_to_first_token_seconds_sum{m="x"} 1.0
 vllm:time_to_first_token_seconds_count{m="x"} 10.0

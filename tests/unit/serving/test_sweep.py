@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from deploy.vllm.serving import HERE
+from deploy.vllm.flags import written
 from deploy.vllm.sweep import datasets
 from deploy.vllm.sweep.plan import LoadJob, jobs, sweep
 from deploy.vllm.sweep.plots import as_bars, as_curves
@@ -21,8 +21,8 @@ from tests.fakes.gemma import FakeGemma
 
 SWEEP = sweep()
 SVG = "{http://www.w3.org/2000/svg}"
-BENCH = set((HERE / "flags" / "vllm-bench-serve-0.24.0.txt").read_text().split())
-SERVE = set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split())
+BENCH = written("vllm-bench-serve", "0.24.0")
+SERVE = written("vllm-serve", "0.24.0")
 EVERY = [job for phase in SWEEP.phases.values() for server in phase.servers for job in jobs(SWEEP.bench, phase, server)]
 RAW = {
     "completed": 40, "failed": 0, "total_input_tokens": 100, "total_output_tokens": 200, "output_throughput": 12.5,

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from deploy.vllm import random_weights
-from deploy.vllm.serving import HERE, load, names
+from deploy.vllm.flags import written
+from deploy.vllm.serving import load, names
 from deploy.vllm.sweep import own, payload, whole
 from deploy.vllm.sweep.generator_process import Generator
 from deploy.vllm.sweep.plan import LoadJob, jobs, sweep
@@ -18,8 +19,8 @@ from deploy.vllm.sweep.side_by_side import distinct, rounds
 from tests.fakes.gemma import FakeGemma
 
 KNOWN = {
-    "vllm": set((HERE / "flags" / "vllm-serve-0.24.0.txt").read_text().split()),
-    "sglang": set((HERE / "flags" / "sglang-0.5.13.post1.txt").read_text().split()),
+    "vllm": written("vllm-serve", "0.24.0"),
+    "sglang": written("sglang", "0.5.13.post1"),
 }
 PHASES = list(sweep().phases.values())
 
