@@ -57,7 +57,14 @@ def _paid_from(said: Said, span: ClauseSpan, found: Understood) -> Understood | 
     who = () if match is None else (Mention(SlotName.PAYEE, Evidence.naming(match, _RULE)),)
     slots = Slots(amount=sole_amount(span), source=source)
     offer = Understood(Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=match)
-    return replace(offer, unresolved=who)
+    return replace(offer, unresolved=(*who, *_days_behind(said, slots)))
+
+
+def _days_behind(said: Said, slots: Slots) -> tuple[Mention, ...]:
+    """The first day behind the sum, which may be the order's: it is asked about; one before it is the story's."""
+    sum_ends = slots.amount.evidence.end if slots.amount is not None else 0
+    days = [span for span in said.heard.spans if span.kind is SpanKind.DATE and span.start >= sum_ends]
+    return tuple(Mention(SlotName.DATE, said.heard.evidence(span.start, span.end, _RULE)) for span in days[:1])
 
 
 def _offer(hearing: Hearing, found: Understood, order: Understood, at: int) -> Understood:
