@@ -27,19 +27,8 @@ def of_its_biller(said: Said, found: Understood) -> Understood | None:
     bills = [bill for bill in context.bills if bill.payee_id == payee.value]
     if len(bills) != 1 or not _within(found.slots, bills[0]) or not _to_pay(said, found):
         return None
-    if not _of_what_is_due(said, found.slots, bills[0]):
-        return None
     slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
-
-
-def _of_what_is_due(said: Said, slots: Slots, bill: Bill) -> bool:
-    """Whether no other sum is told, or the bill is called as who is named: the read-back names who was said."""
-    if slots.amount is None or slots.payee is None:
-        return True
-    due = {each.minor for each in (bill.due, bill.minimum) if each is not None}
-    words = (set(said.rules.units(each).words) for each in (slots.payee.evidence.surface, bill.name))
-    return slots.amount.value.amount_minor in due or not set.isdisjoint(*words)
 
 
 def _to_pay(said: Said, found: Understood) -> bool:
