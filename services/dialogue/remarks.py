@@ -42,7 +42,7 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
 def _to_whom(memory: Memory, it: ReadBack, facts: Facts) -> Step:
     """Who is paid, by all that tells them apart; then the order is read again."""
     payee = it.order.payee_id
-    told = None if payee is None else reply("confirm.to_whom", payee=payee_in_full(facts, payee))
+    told = None if payee is None else reply("say.to_whom", payee=payee_in_full(facts, payee))
     return read_again(memory if told is None else memory.first(told), it)
 
 

@@ -18,7 +18,7 @@ from tests.harness.app import running_app
 from tests.harness.until import until
 
 ALEX = CustomerId("alex-morgan")
-UNCLEAR = "catherine nguyen kind of needs a transfer of fifty dollars"
+UNCLEAR = "catherine nguyen sort of a transfer thing fifty dollars"
 AGAIN = "well catherine nguyen was hoping on fifty dollars"
 CLEAR = "send fifty dollars to catherine nguyen"
 LINE = "transfer A -"

@@ -87,7 +87,7 @@ class SandboxBank(directory.Directory):
 
         def transferring(connection: sa.Connection) -> BankReceipt:
             if not insert_new(connection, t.postings, posting):
-                return _seen(connection, key, posting["fingerprint"])
+                return _seen(customer, connection, key, posting["fingerprint"])
             own = directory.person(customer, connection)
             today = now.astimezone(zone(own.zone)).date()
             try:
@@ -113,10 +113,10 @@ def _accounts(customer: CustomerId, connection: sa.Connection) -> Sequence[Accou
     return [_account(row) for row in connection.execute(wanted)]
 
 
-def _seen(connection: sa.Connection, key: str, wanted: object) -> BankReceipt:
+def _seen(customer: CustomerId, connection: sa.Connection, key: str, wanted: object) -> BankReceipt:
     """The stored answer to a key that was here before."""
     row = connection.execute(sa.select(t.postings).where(t.postings.c.key == key)).one()
-    if row.fingerprint != wanted:  # which the customer is part of
+    if row.customer_id != customer or row.fingerprint != wanted:
         raise KeyReused
     return _receipt(row)
 
