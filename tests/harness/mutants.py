@@ -216,7 +216,7 @@ FAULTS: dict[str, tuple[Edit, ...]] = {
              'if not insert_new(connection, t.postings, posting | {"key": self._clock.new_id()}):'),
     ),
     "the bank takes a key for another order": (
-        Edit(bank_sandbox, "if row.fingerprint != wanted:", "if False:"),
+        Edit(bank_sandbox, "if row.customer_id != customer or row.fingerprint != wanted:", "if False:"),
     ),
     **{f"the seal leaves out {field}": (Edit(seal, f"            {field},\n", ""),) for field in _SEALED},
     **{f"the order leaves out {field}": (Edit(seal, f"        {field},\n", ""),) for field in _ORDERED},
