@@ -72,7 +72,8 @@ def interpret(
         spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
         match = stages.find(transcript, spans, transcript.alternatives)
-    understood = stages.understood(Annotation(transcript, spans, match), context.asked)
+    heard = Annotation(transcript, spans, match)
+    understood = stages.understood(heard, context.asked)
     code = understood.slots.digits
     unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
     anew = code is not None and len(code.value) < _MOST_FIGURES and understood.by(_ANEW)
@@ -80,13 +81,13 @@ def interpret(
         no_code = replace(context, asked=replace(context.asked, code=False))
         plainly = interpret(transcript, no_code, payees, Stamps(stamps.tick))  # the stage ends where all of it does
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
-    understood = looked_back(Annotation(transcript, spans, match), understood)
+    understood = looked_back(heard, understood)
     if context.asked.day:
         told = stages.normalize(context.asked.day)
-        understood = day_within(Annotation(transcript, spans, match), understood, told, stages.today)
+        understood = day_within(heard, understood, told, stages.today)
     terms = context.asked.terms
     if terms.awaited in ORDERS and terms.on is not None and not terms.today:
-        understood = day_instead(Annotation(transcript, spans, match), understood, terms.on, stages.today)
+        understood = day_instead(heard, understood, terms.on, stages.today)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
 

@@ -73,7 +73,7 @@ def _outright(said: Said, consent: ConsentGrammar, starts: list[int]) -> bool:
 
 def _done_already(said: Said, consent: ConsentGrammar, starts: list[int]) -> bool:
     """Whether it is told that it was done already, with a no or words that some say for one: 「もう払ったからいい」."""
-    size, text, context = len(said.units.words), said.text, said.context
+    text, context = said.text, said.context
     if len(starts) < 2 or not said.rules.patterns.already_done.search(text) or not _of_the_order(said, 0, 0):  # noqa: PLR2004
         return False
     if any(mark in text for mark in "?？"):
@@ -84,7 +84,7 @@ def _done_already(said: Said, consent: ConsentGrammar, starts: list[int]) -> boo
     soft = [consent.part(piece, context) for piece in (text[:first], text[last:])]
     agreed = any(consent.agrees(piece, context) for piece in (text[:first], text[last:]))
     between = all(_tells(said, consent, at, to, past=True) for at, to in _pairs(starts[1:-1], starts[-1]))
-    return not agreed and between and (refused or any(each in _SOFT for each in soft)) and size > 0
+    return not agreed and between and (refused or any(each in _SOFT for each in soft))
 
 
 def _pairs(starts: list[int], size: int) -> list[tuple[int, int]]:

@@ -19,11 +19,9 @@ def later_on(said: Said, found: Understood) -> Understood | None:
     if told is None or day is None or day.value.end != said.today:
         return then and made
     mention = Mention(SlotName.DATE, told)
-    slots, unread = (
-        replace(made.slots, date=None),
-        tuple(e for e in made.unread if not told.start <= e.start < told.end),
-    )
-    return replace(made, slots=slots, unresolved=(*made.unresolved, mention), unread=unread)
+    unread = tuple(each for each in made.unread if not told.start <= each.start < told.end)
+    slots, unresolved = replace(made.slots, date=None), (*made.unresolved, mention)
+    return replace(made, slots=slots, unresolved=unresolved, unread=unread)
 
 
 def _told(said: Said, day: Evidence) -> Evidence | None:

@@ -24,7 +24,6 @@ _NAMES: Final = 12
 """Words of a story that are looked up as names, at most."""
 _TEN: Final = 10
 _OWNS: Final = re.compile(r"['’]s$")
-_ENDS: Final = re.compile(r"s$")
 _JOINS: Final = frozenset({"and", "or"})
 _CLOSES: Final = frozenset({"all", "me", "us", "you"})
 """What may end a story: "sofia paid all | i must"."""
@@ -98,7 +97,7 @@ class Story:
         places = [(units.starts[at], units.ends[at]) for at in free[:_NAMES]]
         found = [(place, said.called(_OWNS.sub("", said.text[slice(*place)]))) for place in places]
         found += [
-            (place, said.called(_ENDS.sub("", said.text[slice(*place)])))
+            (place, said.called(said.text[slice(*place)].removesuffix("s")))
             for place, one in found
             if not (one and one.choice)
         ]
