@@ -30,17 +30,17 @@ def bench(
 
     Latency is of normalise + payee search + understand + decide, an utterance at a time, the best of `repeat` plays.
     """
-    from deploy.bench.cases.exchanges import ExchangeOutcome, exchanges, judge
+    from deploy.bench.cases.exchanges import ExchangeOutcome, exchange_files, exchanges, judge, name_of
     from deploy.bench.cases.player import ConversationPlayer
 
     figures: dict[str, Figure] = {}
     wrong = 0
     for folder in folders or map(Path, FOLDERS):
-        for path in sorted(folder.glob("*.yaml")):
+        for path in exchange_files(folder):
             customer, lines = exchanges(path)
             player = ConversationPlayer.of(customer)
             judged = [judge(player, line) for line in lines]
-            figures |= _figures(f"{folder.name}_{path.stem}", judged)
+            figures |= _figures(f"{folder.name}_{name_of(path)}", judged)
             wrong += sum(each.outcome is ExchangeOutcome.WRONG for each in judged)
             for each in judged:
                 if (
@@ -79,12 +79,12 @@ def _figures(name: str, judged: "list[JudgedExchange]") -> dict[str, Figure]:
 def _latency(folders: list[Path], payees: int, repeat: int) -> dict[str, Figure]:
     """Percentiles of the text path over every turn, by folder and language."""
     from deploy.bench._crowd import crowd
-    from deploy.bench.cases.exchanges import exchanges, pace
+    from deploy.bench.cases.exchanges import exchange_files, exchanges, pace
     from deploy.bench.cases.player import ConversationPlayer
 
     players: dict[str, ConversationPlayer] = {}
     paces: defaultdict[str, list[TurnPace]] = defaultdict(list)
-    for path in (path for folder in folders for path in sorted(folder.glob("*.yaml"))):
+    for path in (path for folder in folders for path in exchange_files(folder)):
         customer, lines = exchanges(path)
         spoken = path.stem.partition("_")[0]
         if customer not in players:

@@ -40,14 +40,14 @@ def bench(
 def _played(path: Path, each: int) -> "dict[str, Counter[ExchangeOutcome]]":
     """Outcomes in a language's frames that keep an order, and in those that undo it; of noise, and of other values."""
     from deploy.bench.cases.disturbed import disturbed, noise
-    from deploy.bench.cases.exchanges import ExchangeOutcome, exchanges, judge
+    from deploy.bench.cases.exchanges import ExchangeOutcome, exchange_files, exchanges, judge
     from deploy.bench.cases.frames import frames, orders, tried
     from deploy.bench.cases.player import ConversationPlayer
     from deploy.bench.cases.swapped import swapped, swaps
 
     inside, values = noise(NOISE / path.name), swaps(SWAPS / path.name)
     found = defaultdict[str, "Counter[ExchangeOutcome]"](Counter)
-    for file in sorted(ORDERS.glob(f"{path.stem}_*.yaml")):
+    for file in exchange_files(ORDERS, path.stem):
         customer, lines = exchanges(file)
         player = ConversationPlayer.of(customer)
         for line in islice(orders(lines), each):

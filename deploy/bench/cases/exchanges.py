@@ -5,6 +5,7 @@ never be read back. Without `=>` nothing may be read back at all. What moves no 
 `history=account`, `lock=card` and `unlock=card`, an account that was not asked for as `all`.
 """
 
+import lzma
 import zlib
 from dataclasses import dataclass
 from enum import StrEnum
@@ -100,6 +101,16 @@ class JudgedExchange:
     said: str
 
 
+def exchange_files(folder: Path, spoken: str = "") -> list[Path]:
+    """A folder's files of exchanges, by name, of every language or of one; what stays as it was lies packed."""
+    return sorted(path for kind in ("yaml", "yaml.xz") for path in folder.glob(f"{spoken}*.{kind}"))
+
+
+def name_of(path: Path) -> str:
+    """A file's name without its endings."""
+    return path.name.partition(".")[0]
+
+
 def exchanges(path: Path) -> tuple[str, list[Exchange]]:
     """The customer and the exchanges of a file. Raises OSError, pydantic's ValidationError."""
     file = _read(path)
@@ -112,7 +123,9 @@ def least(path: Path) -> float:
 
 
 def _read(path: Path) -> ExchangeFile:
-    return ExchangeFile.model_validate(yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader))
+    body = path.read_bytes()
+    unpacked = lzma.decompress(body) if path.suffix == ".xz" else body
+    return ExchangeFile.model_validate(yaml.load(unpacked, Loader=yaml.CSafeLoader))
 
 
 def _exchange(group: Group, line: str) -> Exchange:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from deploy.bench.cases.conversations import Turn
-from deploy.bench.cases.exchanges import exchanges
+from deploy.bench.cases.exchanges import exchange_files, exchanges
 from deploy.bench.cases.garble import GarbleFile, garbled, spliced
 from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
 
@@ -53,7 +53,7 @@ class HostileCall:
 def said() -> dict[str, list[str]]:
     """What people say in corrections, by customer."""
     found: dict[str, list[str]] = defaultdict(list)
-    for path in sorted(_PEOPLE.glob("*.yaml")):
+    for path in exchange_files(_PEOPLE):
         customer, lines = exchanges(path)
         found[customer] += [turn for line in lines for turn in line.turns if turn.strip()]
     return found

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deploy.bench.cases.disturbed import disturbed, noise
-from deploy.bench.cases.exchanges import Exchange, ExchangeOutcome, JudgedExchange, exchanges, judge
+from deploy.bench.cases.exchanges import Exchange, ExchangeOutcome, JudgedExchange, exchange_files, exchanges, judge
 from deploy.bench.cases.frames import orders
 from deploy.bench.cases.player import ConversationPlayer
 from deploy.bench.cases.swapped import swapped, swaps
@@ -40,7 +40,7 @@ def test_one_word_has_nothing_inside() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_no_noise_makes_another_order(path: Path) -> None:
     inside, judged = noise(path), list[JudgedExchange]()
-    for file in sorted((DATA / "corrections").glob(f"{path.stem}_*.yaml")):
+    for file in exchange_files(DATA / "corrections", path.stem):
         customer, lines = exchanges(file)
         player = ConversationPlayer.of(customer)
         right = (line for line in islice(orders(lines), 2) if judge(player, line).outcome is ExchangeOutcome.RIGHT)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.bench.cases.exchanges import exchanges
+from deploy.bench.cases.exchanges import exchange_files, exchanges
 from deploy.bench.cases.player import ConversationPlayer
 from schemas.intent import Evidence, Intent, Slots, Understood
 from schemas.transcript import Transcript
@@ -65,7 +65,7 @@ def test_what_may_mean_more_is_not_left_out(player: ConversationPlayer, said: st
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 10))])
 def test_evidence_is_in_the_callers_own_words(player: ConversationPlayer, part: int) -> None:
     """A tenth of all that is said in the corpora of corrections; the others by `make test-slow`."""
-    lines = [line for path in sorted(DATA.glob("en*.yaml")) for line in exchanges(path)[1]]
+    lines = [line for path in exchange_files(DATA, "en") for line in exchanges(path)[1]]
     turns = sorted({turn for line in lines for turn in line.turns})[part::10]
     assert len(turns) > 160
     for said in turns:
