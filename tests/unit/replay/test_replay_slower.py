@@ -40,7 +40,7 @@ def played(
             name: middle * length * grown * random.lognormal(0, 0.1) * slow.get(name, 1.0)
             for name, middle in work.items()
         }
-        plain = result(turn(case=f"c{i:03}"))
+        plain = result(turn(case=f"c{i:03}", locale="ja-JP" if i % 3 else "en-US"))
         timing = {"stages": stages, "total_ms": sum(ms.values()), "work": work}
         found.append(plain.model_copy(update={"timing": plain.timing.model_copy(update=timing)}))
     return tuple(found)
@@ -65,6 +65,17 @@ def test_half_as_slow_again_is_seen_whatever_else_the_machine_does(name: str, be
 def test_a_stage_that_waits_half_as_long_again_is_seen_on_a_machine_that_is_as_busy(name: str) -> None:
     for load in (1.0, 4.0):
         assert name in {late.stage for late in slower(played(0, load), played(1, load, {name: 1.5}))}
+
+
+@pytest.mark.parametrize("load", [1.0, 4.0])
+def test_a_stage_that_waits_in_one_language_alone_is_seen(load: float) -> None:
+    before, after = played(0, load), list(played(1, load))
+    for i in range(0, TURNS, 3):
+        stages = [s.model_copy(update={"ms": s.ms + 20.0}) for s in after[i].timing.stages if s.name == "normalization"]
+        others = [stage for stage in after[i].timing.stages if stage.name != "normalization"]
+        timing = after[i].timing.model_copy(update={"stages": (*stages, *others)})
+        after[i] = after[i].model_copy(update={"timing": timing})
+    assert [(late.stage, late.where) for late in slower(before, after)] == [("normalization", "median, en-US")]
 
 
 def test_a_few_turns_that_are_late_are_chance() -> None:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import exp, log
 from statistics import median
@@ -129,8 +129,20 @@ def slower(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> tuple[S
     """The stages that slowed over the same turns, beyond what every other says of the machine's pace in those turns.
 
     A busy machine lets pass what is short and keeps what is long or waits, so each is held to whichever feels it most;
-    what is computed is held to the processor's own time too.
+    what is computed is held to the processor's own time too. What is slow in one language alone is lost among all of
+    them, so each is looked at by itself as well.
     """
+    found = _slower_stages(before, after)
+    locales = {result.record.locale for result in before}
+    for locale in sorted(locales) if len(locales) > 1 else ():
+        known = {late.stage for late in found}
+        own = [[result for result in run if result.record.locale == locale] for run in (before, after)]
+        late_there = [late for late in _slower_stages(*own) if late.stage not in known]
+        found += [replace(late, where=f"{late.where}, {locale}") for late in late_there]
+    return tuple(found)
+
+
+def _slower_stages(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> list[Slower]:
     old, new = _stages(before), _stages(after)
     pairs = {name: {t: (ms, new[name][t]) for t, ms in old[name].items() if t in new.get(name, {})} for name in old}
     pairs = {name: turns for name, turns in pairs.items() if len(turns) >= _LEAST_TURNS}
@@ -138,8 +150,8 @@ def slower(before: Sequence[TurnResult], after: Sequence[TurnResult]) -> tuple[S
     found += _harder(_work(before), _work(after), pairs)
     extra = {n: median(turns.values()) for n, turns in new.items() if n not in old and len(turns) >= _LEAST_TURNS}
     if any(result.timing.kept for result in before):
-        return tuple(found)  # what is new was not timed before
-    return (*found, *(Slower(name, 0.0, ms, "new") for name, ms in extra.items() if ms > _SLOWER_MS))
+        return found  # what is new was not timed before
+    return [*found, *(Slower(name, 0.0, ms, "new") for name, ms in extra.items() if ms > _SLOWER_MS)]
 
 
 def _slower(stage: str, pairs: Mapping[str, TurnPairs]) -> list[Slower]:
