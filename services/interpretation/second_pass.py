@@ -32,7 +32,7 @@ from services.understanding.clarification.interposed_questions import (
 )
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
-from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
@@ -96,6 +96,7 @@ _LOOKS: Final = (
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
+    _Look(_ALL, as_the_last),
     _Look(_ALL, every_but),
     # An order, and what is to be written beside it.
     _Look(_ALL, noted),
