@@ -22,7 +22,7 @@ from services.understanding.clarification.distributives import apiece, each_name
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved
 from services.understanding.clarification.history_count import so_many
-from services.understanding.clarification.inquiries import asked_on, inquired, of_each_bill, remembered, spent
+from services.understanding.clarification.inquiries import asked_on, in_there, inquired, of_each_bill, remembered, spent
 from services.understanding.clarification.interposed_questions import (
     asked_after,
     asked_besides,
@@ -162,7 +162,7 @@ _LOOKS: Final = (
     # An order that is only spoken of, or to whoever sends the caller a bill; an own account beside what is offered.
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
-    _Look(_THEN, inquired),
+    _Look(_THEN, inquired, in_there),
     _Look(_THEN, unknown_source, of_an_account),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),
