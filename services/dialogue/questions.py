@@ -8,6 +8,7 @@ from schemas.decision import Clarify, Decision, Reply, ReplyParam
 from schemas.ids import AccountId, BillId, CardId
 from schemas.intent import SlotName
 from schemas.span import MoneyValue
+from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import (
     account_name,
@@ -20,7 +21,7 @@ from services.dialogue.names import (
     said_name,
     same_but_for_bank,
 )
-from services.dialogue.phases import Asking, DialogueState, Disambiguation, Memory, Step, Task
+from services.dialogue.phases import Asking, DialogueState, Disambiguation, Memory, Offering, Step, Task
 from services.dialogue.policy import currency_of, money, source_of
 from services.dialogue.rules import dialogue_rules
 
@@ -33,6 +34,12 @@ def done(memory: Memory, decision: Decision) -> Step:
 def ask(memory: Memory, question: Asking, said: Reply) -> Step:
     """Ask about the task."""
     return DialogueState(question, memory), Clarify(said, question.slot, question.choices)
+
+
+def offered(memory: Memory, task: Task, facts: Facts) -> Step:
+    """Ask whether that is wanted: what was said may as well have meant another part of it."""
+    offer = offer_of(task, facts)
+    return DialogueState(Offering(task, offer), memory), Clarify(offer)
 
 
 def which_payee(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -28,6 +28,7 @@ class DialogueRules(RuleFile):
     of_that: frozenset[str]
     to_that: frozenset[str]
     in_there: frozenset[str] = frozenset()
+    bare_account: frozenset[str] = frozenset()
     to_them: frozenset[str] = frozenset()
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
