@@ -30,6 +30,7 @@ from services.dialogue.phases import (
     Waiting,
 )
 from services.dialogue.prompts import and_again
+from services.dialogue.questions import due_to
 from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
@@ -136,6 +137,7 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
     if (step := foreign(replace(state.memory, recent=task), task, facts)) is not None:
         return step
+    state = state.keeping(due_to(state.memory, task, facts))
     locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
     task = replace(task, card=task.card or locked)
     offer = offer_of(task, facts)

@@ -46,8 +46,12 @@ def hanging(said: Said, found: Understood) -> Understood | None:
     if ordered and (off := _put_off(said)) is not None:
         return _with(replace(found, then=None), said.heard.evidence(said.units.starts[off], len(said.text), _RULE))
     at = _hangs_at(said)
-    if at is None:
-        return None
+    return None if at is None else _hung_at(said, found, at)
+
+
+def _hung_at(said: Said, found: Understood, at: int) -> Understood | None:
+    """The same, of a condition that begins at a unit."""
+    ordered = found.intent in MONEY_MOVING
     verb = next(_verbs(said, at), None)
     end = said.units.ends[verb - 1] if verb is not None else len(said.text)
     left = said.heard.evidence(said.units.starts[at], end, _RULE)

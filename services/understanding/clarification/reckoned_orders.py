@@ -28,8 +28,8 @@ def measured(said: Said, found: Understood) -> Understood | None:
     words = BalanceWords.of(said) if not context.code else None
     if words is None:
         return None
-    if (order := _of_a_bill(words, found)) is not None:
-        return order
+    if (bill := _of_a_bill(words, found)) is not None:
+        return bill
     if not context.idle:
         return _staying(words) if context.confirming else None
     tries: dict[str, Callable[[BalanceWords, re.Match[str]], Understood | None]] = {
@@ -56,14 +56,15 @@ def _each(pattern: re.Pattern[str], words: BalanceWords) -> Iterator[re.Match[st
 
 def _of_a_bill(words: BalanceWords, found: Understood) -> Understood | None:
     """All of a bill but so much, or so much more than its minimum; of no bill that is clear, it stays unread."""
-    context, kinds = words.said.context, ("due_but", "over_least")
-    for kind, pattern in ((kind, each) for kind in kinds for each in words.rules.patterns[kind]):
+    context, patterns = words.said.context, words.rules.patterns
+    due = [(pattern, False) for pattern in patterns["due_but"]]
+    for pattern, least in (*due, *((each, True) for each in patterns["over_least"])):
         match = pattern.search(words.text)
         sum_ = words.sum(match) if match is not None else None
         if match is None or sum_ is None:
             continue
         order = words.order(match) if context.idle else words.answer(match)
-        amount = _of_due(words, match, order, sum_, least=kind == "over_least") if order is not None else None
+        amount = _of_due(words, match, order, sum_, least=least) if order is not None else None
         if order is not None and amount is not None:
             return replace(order, slots=replace(order.slots, amount=amount, portion=None), missing=())
         if found.intent is Intent.BILL_PAYMENT and context.idle:
@@ -74,7 +75,7 @@ def _of_a_bill(words: BalanceWords, found: Understood) -> Understood | None:
 def _of_due(
     words: BalanceWords, match: re.Match[str], order: Understood, sum_: MoneyValue, *, least: bool
 ) -> Slot[MoneyValue] | None:
-    """What is due of the order's bill but a sum, or its minimum and a sum; None of no bill that is clear, or nothing."""
+    """What is due of the order's bill but a sum, or its minimum and a sum; None of no clear bill, or of nothing."""
     context, bill = words.said.context, order.slots.bill
     named = bill.value if bill is not None else context.terms.bill or context.recent_bill
     due = next((each for each in context.bills if each.id == named), None)

@@ -54,7 +54,8 @@ def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
     on, monday = terms.on if terms.awaited in ORDERS else None, said.today - timedelta(days=said.today.weekday())
     for place in rules.after_its_day.finditer(said.text):
         at = place.start("day")
-        days = [day for s in said.heard.spans if s.start <= at < s.end for day in s.values if isinstance(day, DateValue)]
+        spans = (span for span in said.heard.spans if span.start <= at < span.end)
+        days = [day for span in spans for day in span.values if isinstance(day, DateValue)]
         weekday = days[0].start.weekday() if days else None
         if weekday is not None and place["next"]:
             yield *place.span(), f"{rules.on_day}{monday + timedelta(days=2 * _WEEK + weekday)}"
