@@ -205,6 +205,7 @@ class Memory:
 
     queue: tuple[Task, ...] = ()
     last: Reply | None = None
+    inquired: str = ""  # what was answered last from the documents, with `last` behind it
     preface: tuple[Reply, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
