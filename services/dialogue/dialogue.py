@@ -96,7 +96,8 @@ def _spoken(state: DialogueState, decision: Decision) -> Step:
     whole: Reply = decision.reply
     for first in reversed(state.memory.preface):
         whole = both(first, whole)
-    return state.keeping(replace(state.memory, preface=(), last=decision.reply, inquired=inquired)), replace(decision, reply=whole)
+    memory = replace(state.memory, preface=(), last=decision.reply, inquired=inquired)
+    return state.keeping(memory), replace(decision, reply=whole)
 
 
 def context_of(state: DialogueState, facts: Facts) -> Context:
