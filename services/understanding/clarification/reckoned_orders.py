@@ -64,6 +64,8 @@ def _of_a_bill(words: BalanceWords, found: Understood) -> Understood | None:
         if match is None or sum_ is None:
             continue
         order = words.order(match) if context.idle else words.answer(match)
+        if order is not None and context.idle and order.intent is not Intent.BILL_PAYMENT:
+            continue
         amount = _of_due(words, match, order, sum_, least=least) if order is not None else None
         if order is not None and amount is not None:
             return replace(order, slots=replace(order.slots, amount=amount, portion=None), missing=())
