@@ -41,8 +41,8 @@ def measured(said: Said, found: Understood) -> Understood | None:
         "share": _share,
     }
     for kind, read in tries.items():
-        found = (read(words, match) for pattern in words.rules.patterns[kind] for match in _each(pattern, words))
-        if (order := next((each for each in found if each is not None), None)) is not None:
+        orders = (read(words, match) for pattern in words.rules.patterns[kind] for match in _each(pattern, words))
+        if (order := next((each for each in orders if each is not None), None)) is not None:
             return order
     return None
 
