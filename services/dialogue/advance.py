@@ -237,7 +237,8 @@ def _problem(memory: Memory, task: Task, found: Problem) -> Step:
         return done(memory, Refuse(found.reply))
     asked = without(task, found.slot)
     if found.slot is SlotName.AMOUNT:
-        asked = replace(asked, foreign=task.amounts[0] if found.reply.id == "problem.currency" else None)
+        had, foreign_ = task.amounts[0] if task.amounts else None, found.reply.id == "problem.currency"
+        asked = replace(asked, foreign=had if foreign_ else None, refused=None if foreign_ else had)
     return ask(memory, Asking(asked, found.slot), found.reply)
 
 

@@ -13,9 +13,10 @@ from services.dialogue.tasks import merged as put_in
 
 def merged(task: Task, heard: Understood, facts: Facts) -> Task:
     """The task with what was said put in; an amount is one in the order's own currency, where neither names another."""
-    if heard.slots.amount is not None and task.amounts:
+    had = task.amounts or ((task.refused,) if task.refused is not None else ())
+    if heard.slots.amount is not None and had:
         digits = locale_rules(facts.locale).digits
-        heard = replace(heard, slots=replace(heard.slots, amount=_beside(task.amounts, heard.slots.amount, digits)))
+        heard = replace(heard, slots=replace(heard.slots, amount=_beside(had, heard.slots.amount, digits)))
     return put_in(task, heard, dialogue_rules().choices)
 
 

@@ -18,6 +18,7 @@ from services.dialogue.phases import (
     Confirming,
     DialogueState,
     Idle,
+    Memory,
     Offering,
     OfferingPerson,
     Proposing,
@@ -29,6 +30,7 @@ from services.dialogue.phases import (
     Waiting,
 )
 from services.dialogue.prompts import and_again
+from services.dialogue.questions import due_to
 from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
@@ -75,6 +77,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = _of_recent(task, state.memory.recent, heard, facts)
+        if heard.by(*dialogue_rules().in_there):
+            task = replace(task, account=_spoken_of(state.memory, state.memory.recent))
     return at_once(advance(replace(state.memory, recent=task), task, facts), facts)
 
 
@@ -97,6 +101,14 @@ def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Tas
     elif task.account is None and heard.by(*rules.of_other):
         task = replace(task, account=_other_than(recent.account, facts))
     return recent if heard.by(*rules.that_history) else task
+
+
+def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
+    """The one account that the last command was about; None where that was several, or none."""
+    ordered = memory.ordered if is_money(recent) else None
+    if ordered is not None:
+        return ordered.source if ordered.target is None else None
+    return recent.account if not recent.accounts else None
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
@@ -125,6 +137,7 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
     if (step := foreign(replace(state.memory, recent=task), task, facts)) is not None:
         return step
+    state = state.keeping(due_to(state.memory, task, facts))
     locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
     task = replace(task, card=task.card or locked)
     offer = offer_of(task, facts)

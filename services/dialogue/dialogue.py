@@ -89,12 +89,15 @@ def _dispatch(state: DialogueState, event: Event, facts: Facts) -> Step:  # noqa
 
 def _spoken(state: DialogueState, decision: Decision) -> Step:
     """Put what still has to be said before the decision's own words, and remember them for "say that again"."""
+    inquired = decision.question if isinstance(decision, Answer) else ""
     if isinstance(decision, Execute) or decision.reply is None:
-        return state, decision
+        kept = replace(state.memory, last=None, inquired=inquired) if inquired else state.memory
+        return state.keeping(kept), decision
     whole: Reply = decision.reply
     for first in reversed(state.memory.preface):
         whole = both(first, whole)
-    return state.keeping(replace(state.memory, preface=(), last=decision.reply)), replace(decision, reply=whole)
+    memory = replace(state.memory, preface=(), last=decision.reply, inquired=inquired)
+    return state.keeping(memory), replace(decision, reply=whole)
 
 
 def context_of(state: DialogueState, facts: Facts) -> Context:

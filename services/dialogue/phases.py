@@ -54,6 +54,7 @@ class Task:
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many times more of an account's history was asked for
     foreign: MoneyValue | None = None  # in another currency
+    refused: MoneyValue | None = None  # an amount that cannot be: the next one is of its currency, if it names none
     condition: BalanceCondition | None = None
     reckoning: Reckoning | None = None  # what the amount follows from
 
@@ -204,6 +205,7 @@ class Memory:
 
     queue: tuple[Task, ...] = ()
     last: Reply | None = None
+    inquired: str = ""  # what was answered last from the documents, with `last` behind it
     preface: tuple[Reply, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it

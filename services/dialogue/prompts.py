@@ -142,7 +142,9 @@ def repeated(state: DialogueState, facts: Facts) -> Step:
     match state.phase:
         case Reading(it) | Confirming(it):
             return read_again(state.memory, it)
-        case _ if last is None:
+        case _ if state.memory.inquired:
+            return state, Answer(state.memory.inquired, last)
+        case _ if last is None or last == reply("say.goodbye"):
             return state, Clarify(question(state, facts))
         case Offering() | OfferingPerson():
             return say(state, last)

@@ -6,8 +6,10 @@ from datetime import date
 
 from schemas.decision import Clarify, Decision, Reply, ReplyParam
 from schemas.ids import AccountId, BillId, CardId
-from schemas.intent import SlotName
+from schemas.intent import SlotName, Understood
 from schemas.span import MoneyValue
+from services.dialogue.amounts import merged
+from services.dialogue.errands import bills_due, offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import (
     account_name,
@@ -20,7 +22,7 @@ from services.dialogue.names import (
     said_name,
     same_but_for_bank,
 )
-from services.dialogue.phases import Asking, DialogueState, Disambiguation, Memory, Step, Task
+from services.dialogue.phases import Asking, DialogueState, Disambiguation, Memory, Offering, Step, Task
 from services.dialogue.policy import currency_of, money, source_of
 from services.dialogue.rules import dialogue_rules
 
@@ -33,6 +35,23 @@ def done(memory: Memory, decision: Decision) -> Step:
 def ask(memory: Memory, question: Asking, said: Reply) -> Step:
     """Ask about the task."""
     return DialogueState(question, memory), Clarify(said, question.slot, question.choices)
+
+
+def own_account(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """Whether an own account that was named alone, asked who is paid, is to get it: it may as well be what pays."""
+    if not heard.by(*dialogue_rules().bare_account) or heard.slots.target is None or task.source is not None:
+        return None
+    task = merged(task, heard, facts)
+    offer = offer_of(task, facts)
+    return DialogueState(Offering(task, offer), state.memory), Clarify(offer)
+
+
+def due_to(memory: Memory, task: Task, facts: Facts) -> Memory:
+    """With what is due to who is offered so much, where that is less: "pay the water company four hundred"."""
+    bills = [each for each in facts.profile.bills if each.payee_id == task.payee]
+    sent = money(task.amounts[0], bills[0].due.currency, facts) if len(bills) == len(task.amounts) == 1 else None
+    less = sent is not None and sent.minor > bills[0].due.minor
+    return memory.first(bills_due(replace(task, bill=bills[0].id), facts)) if less else memory
 
 
 def which_payee(memory: Memory, task: Task, facts: Facts) -> Step:

@@ -27,6 +27,8 @@ class DialogueRules(RuleFile):
     that_bill: frozenset[str]
     of_that: frozenset[str]
     to_that: frozenset[str]
+    in_there: frozenset[str] = frozenset()
+    bare_account: frozenset[str] = frozenset()
     to_them: frozenset[str] = frozenset()
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]

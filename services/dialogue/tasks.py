@@ -134,7 +134,9 @@ def of_the_last_size(task: Task, ordered: Task | None) -> Task:
 
 def _places(task: Task, slots: Slots) -> Task:
     if slots.source is not None:
-        task = replace(task, source=slots.source.value, account_heard="")
+        swapped = slots.source.value == task.target and slots.target is None and task.source is None
+        target = None if swapped else task.target  # "savings", "no, from savings"
+        task = replace(task, source=slots.source.value, target=target, account_heard="")
     if slots.target is not None:
         task = replace(task.paying(None), target=slots.target.value)
     if slots.account is not None:

@@ -43,7 +43,7 @@ def _asked(state: DialogueState) -> Terms:
     if state.task is None:
         return Terms()
     which = state.task.intent is Intent.CARD_LOCK
-    return Terms(Awaited.CARD if which else Awaited.SLOT, to="slot")
+    return Terms(Awaited.CARD if which else Awaited.SLOT, to="slot", bill=state.task.bill)
 
 
 def agreed(state: DialogueState, heard: Understood, facts: Facts) -> bool:

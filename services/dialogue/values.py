@@ -12,7 +12,7 @@ from services.dialogue.names import apart_by_ear, bill, last_digits, marks, repl
 from services.dialogue.parts import as_read, may_stay
 from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
-from services.dialogue.questions import amount_key, ask
+from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
@@ -38,7 +38,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         state = _all_changed(state, heard, facts)
     step = _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
-    return step or _changed(state, task, heard, facts)
+    return step or own_account(state, task, heard, facts) or _changed(state, task, heard, facts)
 
 
 def _pointed(state: DialogueState, heard: Understood, number: int) -> int:

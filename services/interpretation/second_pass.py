@@ -22,7 +22,7 @@ from services.understanding.clarification.distributives import apiece, each_name
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved
 from services.understanding.clarification.history_count import so_many
-from services.understanding.clarification.inquiries import asked_on, inquired, of_each_bill, remembered, spent
+from services.understanding.clarification.inquiries import asked_on, in_there, inquired, of_each_bill, remembered, spent
 from services.understanding.clarification.interposed_questions import (
     asked_after,
     asked_besides,
@@ -32,7 +32,7 @@ from services.understanding.clarification.interposed_questions import (
 )
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
-from services.understanding.clarification.order_sequences import in_turn, of_all
+from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
@@ -96,6 +96,7 @@ _LOOKS: Final = (
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
+    _Look(_ALL, as_the_last),
     _Look(_ALL, every_but),
     # An order, and what is to be written beside it.
     _Look(_ALL, noted),
@@ -161,7 +162,7 @@ _LOOKS: Final = (
     # An order that is only spoken of, or to whoever sends the caller a bill; an own account beside what is offered.
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
-    _Look(_THEN, inquired),
+    _Look(_THEN, inquired, in_there),
     _Look(_THEN, unknown_source, of_an_account),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),

@@ -12,7 +12,7 @@ from pydantic import Field
 from rules.load import RuleFile, exists, load
 from schemas.balances import Bound
 from schemas.ids import AccountId, language
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Understood
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import SUMS, MoneyValue, Span, SpanKind
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.mentions import Mentions
@@ -57,6 +57,8 @@ class BalancesFile(RuleFile):
     ordinal: tuple[str, ...] = ()
     places: dict[str, int] = Field(default_factory=dict)
     staying: tuple[str, ...] = ()
+    due_but: tuple[str, ...] = ()
+    over_least: tuple[str, ...] = ()
 
     def pattern(self, text: str) -> re.Pattern[str]:
         """A pattern with its parts."""
@@ -87,7 +89,7 @@ def balance_rules(of: str) -> BalanceRules | None:
     if not exists(path):
         return None
     file = load(path, BalancesFile)
-    kinds = ("asked", "above", "up_to", "share", "before", "halved", "ordinal", "staying")
+    kinds = ("asked", "above", "up_to", "share", "before", "halved", "ordinal", "staying", "due_but", "over_least")
     patterns = {kind: tuple(map(file.pattern, getattr(file, kind))) for kind in kinds}
     space = "" if file.pattern(" {IF}").search(" ") else " "
     patterns["conditions"] = tuple(file.pattern("{IF}" + space + each) for each in file.conditions)
@@ -162,6 +164,12 @@ class BalanceWords:
         for match in gone:
             text = self._without(text, match)
         return self._sure(self._read(text))
+
+    def answer(self, gone: re.Match[str]) -> Understood | None:
+        """What is answered, or corrected, by the words that are not `gone`, with a part of a bill in their place."""
+        told = self._read(self._without(self.said.text, gone))
+        alone = told.intent in TOLD_ALONE and told.whole and told.slots == Slots(portion=told.slots.portion)
+        return told if alone and told.slots.portion is not None else None
 
     def _sure(self, order: Understood) -> Understood | None:
         sure = order.intent in MONEY_MOVING and order.route is Route.FAST and order.rule is not None

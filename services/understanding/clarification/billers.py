@@ -25,8 +25,10 @@ def of_its_biller(said: Said, found: Understood) -> Understood | None:
     if not context.idle or not whole or payee is None or payee.readings:
         return None
     bills = [bill for bill in context.bills if bill.payee_id == payee.value]
-    if len(bills) != 1 or not _within(found.slots, bills[0]) or not _to_pay(said, found):
+    if len(bills) != 1 or not _to_pay(said, found):
         return None
+    if not _within(found.slots, bills[0]):
+        return replace(found, route=Route.CLARIFY)  # more than its bill: what is due is told, and it is offered
     slots = replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence))
     return replace(found, intent=Intent.BILL_PAYMENT, slots=slots, missing=())
 
@@ -120,7 +122,7 @@ def _begins(hearing: Hearing) -> int:
 
 
 def _within(slots: Slots, bill: Bill) -> bool:
-    """Whether no more is paid than is due; who is sent more is sent it."""
+    """Whether no more is paid than is due."""
     if slots.amount is None:
         return True
     amount = slots.amount.value

@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
+from schemas.consent import ORDERS
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, SpanKind, overlap
@@ -38,22 +39,44 @@ _NEAR: Final = 9
 def hanging(said: Said, found: Understood) -> Understood | None:
     """The order with what it hangs on unread, or that none is kept; None where it hangs on nothing."""
     context, ordered = said.context, found.intent in MONEY_MOVING
-    if not said.rules.spaced or not context.idle or context.code or said.text.rstrip().endswith("?"):
+    if not said.rules.spaced or context.code or said.text.rstrip().endswith("?"):
         return None
+    if not context.idle:
+        return _of_what_waits(said, found)
     if ordered and (off := _put_off(said)) is not None:
         return _with(replace(found, then=None), said.heard.evidence(said.units.starts[off], len(said.text), _RULE))
     at = _hangs_at(said)
-    if at is None:
-        return None
+    return None if at is None else _hung_at(said, found, at)
+
+
+def _hung_at(said: Said, found: Understood, at: int) -> Understood | None:
+    """The same, of a condition that begins at a unit."""
+    ordered = found.intent in MONEY_MOVING
     verb = next(_verbs(said, at), None)
     end = said.units.ends[verb - 1] if verb is not None else len(said.text)
     left = said.heard.evidence(said.units.starts[at], end, _RULE)
+    if ordered and _otherwise(said, at, found):
+        return _refused(said)
     if found.then is not None:
         return _behind_question(found, found.then, left)
     if ordered:
         read = found.route is Route.FAST and at > 0
         return None if read or _told(found, left) else _with(found, left)
     return _besides(said, found, at, left)
+
+
+def _of_what_waits(said: Said, found: Understood) -> Understood | None:
+    """That what is read back can hang on nothing: "only if there's enough", "if that's short take it from savings"."""
+    open_ = found.intent in _OPEN and found.rule is None and found.then is None and "question" not in found.stopped
+    at = _hangs_at(said) if open_ and said.context.terms.awaited in ORDERS else None
+    return _refused(said) if at == 0 or (at is not None and said.told(0, said.units.ends[at - 1])) else None
+
+
+def _otherwise(said: Said, at: int, order: Understood) -> bool:
+    """Whether the order behind a condition is what is wanted if that is not so."""
+    begin = min((slot.evidence.start for slot in values(order.slots).values()), default=0)
+    units, marks = said.units, said.rules.cues.or_else
+    return any(units.starts[n] < begin and marks.begins(units.words, n) for n in range(at + 2, len(units.words)))
 
 
 def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understood | None:
@@ -66,7 +89,7 @@ def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understo
     if ordered is not None:
         order = _with(ordered[1], left)
         return replace(found, then=order) if asked else order
-    begun = any(_verbs(said, at)) or _begins(said, at)
+    begun = any(_verbs(said, at)) or _begins(said, at) or _answers(said, at)
     return _refused(said) if begun and not asked else None
 
 
@@ -180,7 +203,18 @@ def _verbs(said: Said, at: int) -> Iterator[int]:
 
 def _begins(said: Said, at: int) -> bool:
     """Whether the first words, which end before the condition, are an order's."""
-    return at > 1 and said.look(0, said.units.ends[at - 1], said.context).intent in MONEY_MOVING
+    if at > 1 and said.look(0, said.units.ends[at - 1], said.context).intent in MONEY_MOVING:
+        return True
+    sums = any(span.kind in SUMS and span.end <= said.units.starts[at] for span in said.heard.spans)
+    return sums and any(edge.symbol in said.rules.named(ORDERING) for edge in said.rules.trie.scan(said.units.words, 0))
+
+
+def _answers(said: Said, at: int) -> bool:
+    """Whether it is told beside the condition from where: "if checking is short take it from savings"."""
+    units, size = said.units, len(said.units.words)
+    parts = [(0, at)] if at else [(begin, size) for begin in range(_LEAST, size - 1)][:MAX_CUTS]
+    told = (said.told(units.starts[begin], units.ends[end - 1]) for begin, end in parts)
+    return any(each is not None and each.slots.source is not None for each in told)
 
 
 def _told(found: Understood, left: Evidence) -> bool:

@@ -24,6 +24,7 @@ from services.understanding.fast.asides.reasons import own_bill
 
 _RULE: Final = RuleId("intents.inquired@1")
 _AGAIN: Final = RuleId("intents.same_history@1")
+_THERE: Final = RuleId("intents.in_there@1")
 _MOST_BILLS: Final = 4
 """Bills asked about in a row, at most."""
 
@@ -42,6 +43,13 @@ def remembered(said: Said, found: Understood) -> Understood | None:
     if due is not None:
         return _asked(said, said.units.ends[due[0].end - 1], patterns.due_now)
     return _asked(said, match.end, patterns.paid_then) if match is not None and match.candidates else None
+
+
+def in_there(said: Said, found: Understood) -> Understood | None:
+    """What is left "in there", of the account that was spoken of; None of all of them."""
+    of_all = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not (found.then or found.unresolved)
+    there = of_all and said.context.idle and said.rules.patterns.in_there.search(said.text)
+    return replace(found, rule=_THERE) if there else None
 
 
 def spent(said: Said, found: Understood) -> Understood | None:

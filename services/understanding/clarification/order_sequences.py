@@ -8,16 +8,20 @@ from datetime import date
 from itertools import pairwise
 from typing import Any, Final
 
-from schemas.intent import MONEY_MOVING, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.span import DateValue
 from services.understanding.correction.merging import one_after_another, values
 from services.understanding.correction.said import Said
+from services.understanding.fast.clauses.joints import joints
+from services.understanding.fast.ruleset.meanings import LEANING
 
 _SHORT: Final = ("transfer_money.and_to", "bill_payment.and_bill")
 """The rules of an order that leans on the verb of the one before it."""
 _OF_ALL: Final = "correct.all"
 """The rule of what corrects all orders, whether said behind them or to a read-back."""
 _SHARED: Final = ("date", "source")
+_ONE: Final = frozenset({None, Intent.TRANSFER_MONEY, Intent.QNA})
+"""What two orders may have been read as."""
 _ENDS: Final = frozenset("。.!！?？")
 _JOINED: Final = 2
 """Characters between two orders of one verb, at most: と、 or も、."""
@@ -68,6 +72,41 @@ def of_all(said: Said) -> Understood | None:
             given = {name: getattr(told.slots, name) for name in _SHARED if getattr(told.slots, name) is not None}
             return one_after_another([_given(order, given) for order in orders])
     return None
+
+
+def as_the_last(said: Said, found: Understood) -> Understood | None:
+    """An order that is as the last one, and another behind it, "the same again and 20 to dave"; unread if not clear."""
+    rules, units, context = said.rules, said.units, said.context
+    if context.recent not in MONEY_MOVING or not rules.spaced or found.then or found.intent not in _ONE:
+        return None
+    if any(rules.cues.repairs.begins(units.words, at) for at in range(1, len(units.words))):
+        return None
+    for at, begin in joints(said.hearing, 0):
+        first = said.look(0, units.ends[at - 1], context)
+        if begin == at or not first.by(*LEANING) or not first.sure:
+            continue
+        start, end = units.starts[begin], units.ends[-1]
+        rest = said.look(start, end, context)
+        if (alike := _to_another(said, first, rest, (start, end))) is not None:
+            return one_after_another([first, alike])
+        if rest.sure and rest.intent in MONEY_MOVING and (rest.slots.payee or rest.slots.target or rest.slots.bill):
+            return one_after_another([first, rest])
+        if rest.intent is Intent.TRANSFER_MONEY and rest.slots.payee is not None:
+            return replace(first, unread=(said.heard.evidence(start, end, rules.cues.rule("afterthought")),))
+    return None
+
+
+def _to_another(said: Said, first: Understood, rest: Understood, part: tuple[int, int]) -> Understood | None:
+    """As much to who is named alone, "the same to dave and emily", or as one more: "and one for emily"."""
+    rules, payee, sum_ = said.rules, rest.slots.payee, rest.slots.amount
+    one = sum_ is not None and rules.units(sum_.evidence.surface).words == rules.words.one
+    if not (one and rest.sure and payee) and first.slots.payee is not None and first.slots.amount is None:
+        answer = said.look(*part, replace(said.context, asked=SlotName.PAYEE, confirming=True))
+        alone = answer.intent in TOLD_ALONE and answer.whole and not answer.rejected
+        payee = answer.slots.payee if alone and answer.slots == Slots(payee=answer.slots.payee) else None
+    elif not one:
+        return None
+    return replace(first, slots=replace(first.slots, payee=payee)) if payee is not None else None
 
 
 def _orders(found: Understood) -> list[Understood]:

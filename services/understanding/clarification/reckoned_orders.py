@@ -11,22 +11,25 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
+from rules.locales import locale_rules
 from schemas.balances import Measure, Reckoning
 from schemas.ids import AccountId
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.span import DateValue
+from schemas.span import DateValue, MoneyValue
 from services.understanding.clarification.balance_terms import BalanceWords
 from services.understanding.correction.said import Said
 
 _HALF: Final = 2
 
 
-def measured(said: Said, _: Understood) -> Understood | None:
+def measured(said: Said, found: Understood) -> Understood | None:
     """The transfer with what its amount follows from; None where it does not, or not by all of the words."""
     context = said.context
     words = BalanceWords.of(said) if not context.code else None
     if words is None:
         return None
+    if (bill := _of_a_bill(words, found)) is not None:
+        return bill
     if not context.idle:
         return _staying(words) if context.confirming else None
     tries: dict[str, Callable[[BalanceWords, re.Match[str]], Understood | None]] = {
@@ -38,8 +41,8 @@ def measured(said: Said, _: Understood) -> Understood | None:
         "share": _share,
     }
     for kind, read in tries.items():
-        found = (read(words, match) for pattern in words.rules.patterns[kind] for match in _each(pattern, words))
-        if (order := next((each for each in found if each is not None), None)) is not None:
+        orders = (read(words, match) for pattern in words.rules.patterns[kind] for match in _each(pattern, words))
+        if (order := next((each for each in orders if each is not None), None)) is not None:
             return order
     return None
 
@@ -49,6 +52,41 @@ def _each(pattern: re.Pattern[str], words: BalanceWords) -> Iterator[re.Match[st
     match = pattern.search(words.text)
     if match is not None:
         yield match
+
+
+def _of_a_bill(words: BalanceWords, found: Understood) -> Understood | None:
+    """All of a bill but so much, or so much more than its minimum; of no bill that is clear, it stays unread."""
+    context, patterns = words.said.context, words.rules.patterns
+    due = [(pattern, False) for pattern in patterns["due_but"]]
+    for pattern, least in (*due, *((each, True) for each in patterns["over_least"])):
+        match = pattern.search(words.text)
+        sum_ = words.sum(match) if match is not None else None
+        if match is None or sum_ is None:
+            continue
+        order = words.order(match) if context.idle else words.answer(match)
+        if order is not None and context.idle and order.intent is not Intent.BILL_PAYMENT:
+            continue
+        amount = _of_due(words, match, order, sum_, least=least) if order is not None else None
+        if order is not None and amount is not None:
+            return replace(order, slots=replace(order.slots, amount=amount, portion=None), missing=())
+        if found.intent is Intent.BILL_PAYMENT and context.idle:
+            return replace(found, unread=(words.evidence(match),), then=None)
+    return None
+
+
+def _of_due(
+    words: BalanceWords, match: re.Match[str], order: Understood, sum_: MoneyValue, *, least: bool
+) -> Slot[MoneyValue] | None:
+    """What is due of the order's bill but a sum, or its minimum and a sum; None of no clear bill, or of nothing."""
+    context, bill = words.said.context, order.slots.bill
+    named = bill.value if bill is not None else context.terms.bill or context.recent_bill
+    due = next((each for each in context.bills if each.id == named), None)
+    base = due and (due.minimum if least else due.due)
+    by = sum_.within(base.currency, locale_rules(words.said.heard.transcript.locale).digits) if base else None
+    if not base or by is None or by.currency not in {None, base.currency}:
+        return None
+    minor = base.minor + (by.amount_minor if least else -by.amount_minor)
+    return Slot(MoneyValue(minor, base.currency), words.evidence(match)) if minor > 0 else None
 
 
 def _above(words: BalanceWords, match: re.Match[str]) -> Understood | None:

@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from functools import lru_cache
 from typing import Final
 
+from schemas.consent import ORDERS
 from schemas.intent import Route, Understood
+from schemas.span import DateValue
 from services.understanding.correction.merging import set_back
 from services.understanding.correction.said import Said
 
@@ -13,6 +16,7 @@ _MOST: Final = 6
 """Places that are put otherwise, at most."""
 _PUT: Final = "put"
 """The group of a pattern that is put otherwise, where not all of it is."""
+_WEEK: Final = 7
 _LONG: Final = 4
 """Characters of a name that is told by them, at least."""
 
@@ -23,7 +27,7 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
         return None
     in_doubt = found.unresolved or found.unread or found.doubted
     read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
-    places = {*_written(said)} if read_all else {*_spoken(said), *_written(said)}
+    places = {*_written(said), *_counted(said)} | ({*_spoken(said)} if not read_all else set())
     text, before = said.text, list[tuple[str, int, int, int]]()
     for start, end, words in sorted(places, reverse=True)[:_MOST]:
         if not before or end <= before[-1][1]:
@@ -42,6 +46,21 @@ def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:
     for pattern, words in said.rules.patterns.plain:
         put = _PUT if _PUT in pattern.groupindex else 0
         yield from ((place.start(put), place.end(put), words) for place in pattern.finditer(said.text))
+
+
+def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where a weekday is told by the day of what is read back, or is the one after the next: "the friday after"."""
+    rules, terms = said.rules.patterns, said.context.terms
+    on, monday = terms.on if terms.awaited in ORDERS else None, said.today - timedelta(days=said.today.weekday())
+    for place in rules.after_its_day.finditer(said.text):
+        at = place.start("day")
+        spans = (span for span in said.heard.spans if span.start <= at < span.end)
+        days = [day for span in spans for day in span.values if isinstance(day, DateValue)]
+        weekday = days[0].start.weekday() if days else None
+        if weekday is not None and place["next"]:
+            yield *place.span(), f"{rules.on_day}{monday + timedelta(days=2 * _WEEK + weekday)}"
+        elif weekday is not None and on is not None:
+            yield *place.span(), f"{rules.on_day}{on + timedelta(days=(weekday - on.weekday() - 1) % _WEEK + 1)}"
 
 
 def _written(said: Said) -> Iterator[tuple[int, int, str]]:

@@ -8,10 +8,11 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.ids import AccountId, BillId, CardId, language
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome, PayeeMatch
-from schemas.span import SpanKind
+from schemas.span import SUMS, SpanKind, overlap
 from services.understanding.correction.coordinated_names import beside_others
+from services.understanding.correction.merging import values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, acts, named
 from services.understanding.fast.asides.vetoes import vetoes_met
@@ -29,6 +30,7 @@ from services.understanding.learned.reader import FAMILIES, LearnedReader
 from services.understanding.offers.guessed_transfers import hindered
 
 _SURE: Final = 0.5
+_NUMBERS: Final = SUMS | {SpanKind.DIGITS}
 _OPEN: Final = frozenset({None, Intent.QNA})
 """What words that nobody read may have been taken for."""
 _TOLD: Final = frozenset({Intent.BALANCE_INQUIRY, Intent.BILL_INQUIRY, Intent.RECENT_TRANSACTIONS})
@@ -72,7 +74,10 @@ def proposed(said: Said, found: Understood) -> Understood | None:
     if intent in MONEY_MOVING:
         span = ClauseSpan.whole(hearing)
         order = None if hindering(span) else _order(span, meant)
-        return order and beside_others(said, _dated(hearing, settled(hearing, order, Leftover())))
+        order = order and _dated(hearing, settled(hearing, order, Leftover()))
+        if order is not None and intent is Intent.BILL_PAYMENT:
+            order = replace(order, unread=order.unread or _sums_left(said.heard, order.slots))
+        return order and beside_others(said, order)
     meant = replace(meant, slots=_own(hearing, intent))
     if intent in _TOLD and sure >= reader.told[best]:
         return replace(meant, route=Route.FAST)
@@ -149,6 +154,13 @@ def _order(span: ClauseSpan, meant: Understood) -> Understood | None:
     if several is not None and slots.payee is None and not span.grammar.spaced:  # which of them is asked next
         order = replace(order, unresolved=(Mention(SlotName.PAYEE, Evidence.naming(several, TOLD)),))
     return order if named_one else None
+
+
+def _sums_left(heard: Annotation, slots: Slots) -> tuple[Evidence, ...]:
+    """The numbers that no slot holds: a payment is not offered as if none had been said."""
+    told = [slot.evidence for slot in values(slots).values()]
+    places = (Evidence.of(span) for span in heard.spans if span.kind in _NUMBERS)
+    return tuple(each for each in places if not any(overlap(each, one) for one in told))[:1]
 
 
 def several_of(match: PayeeMatch | None) -> PayeeMatch | None:

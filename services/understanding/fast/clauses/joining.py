@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from schemas.ids import RuleId
-from schemas.intent import TOLD_ALONE, Intent, Slot, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Slot, SlotName, Slots, Understood
+from services.understanding.fast.ruleset.meanings import LEANING
 
 OWING: Final = RuleId("intents.owing@1")
 """What is owed to someone, or asked for by them: an order's parts, and no order."""
@@ -13,6 +14,8 @@ _LACKING: Final = (SlotName.AMOUNT, SlotName.PAYEE)
 
 def joint(one: Understood, two: Understood) -> Understood | None:
     """`one` with what `two` says besides; None where they differ about a slot, or `two` names no slot of its kind."""
+    if _another(one, two):
+        return None
     one = _owed(_billed(one, two), two)
     given = _fitting(one, two.slots)
     if given is None:
@@ -45,6 +48,13 @@ def joint(one: Understood, two: Understood) -> Understood | None:
         unread=(*one.unread, *two.unread, *(each.evidence for each in of_bills)),  # "fifty to emily plus tax"
         rejected=_rejected(one, two),
     )
+
+
+def _another(one: Understood, two: Understood) -> bool:
+    """Whether two orders of which one leans on the last are two: "do that again and send dave the same"."""
+    leans, other = two.by(*LEANING), two.slots.payee is not None or two.slots.target is not None
+    ordered = one.intent in MONEY_MOVING and two.intent in MONEY_MOVING and (leans or one.by(*LEANING))
+    return ordered and other and (leans or two.slots.amount is not None)
 
 
 def told_both(one: Understood, two: Understood) -> Understood | None:

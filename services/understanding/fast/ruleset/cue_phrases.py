@@ -129,6 +129,7 @@ class CuePhrases:
     hanging: Trie
     put_off: Trie
     left_there: Trie
+    or_else: Trie
     repeats: Trie
     hedged: Trie
     reckoned: Trie

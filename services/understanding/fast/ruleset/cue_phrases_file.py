@@ -53,6 +53,7 @@ class CuePhrasesFile(RuleFile):
     deeds: frozenset[str] = frozenset()  # behind "and": something is to be done that no order of ours is
     hanging: tuple[str, ...] = ()  # with these an order hangs on something
     left_there: tuple[str, ...] = ()  # before what is not to go out
+    or_else: tuple[str, ...] = ()  # before what is wanted where a condition is not met
     put_off: tuple[str, ...] = ()  # last of all: what was ordered is not to go out yet
     waiting: tuple[str, ...] = ()  # until a day, on which it is done
     across: tuple[str, ...] = ()  # from one of two own accounts to the other

@@ -9,6 +9,8 @@ from schemas.span import DateValue
 
 CARDS: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK})
 SERIOUS: Final = MONEY_MOVING | CARDS
+LEANING: Final = tuple(f"again.{each}" for each in ("all", "but", "to", "joined", "short", "more", "too", "payee_too"))
+"""The rules of an order that is as the last one in what it does not tell."""
 _REFUSALS: Final = frozenset({Intent.CANCEL, Intent.DENY})
 _OFFERED: Final = {
     Awaited.LOCK: CARDS,
@@ -104,6 +106,7 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         part.slots.payee is not None
         or part.slots.target is not None
         or any(mention.slot is SlotName.PAYEE for mention in part.unresolved)
+        or part.by(*LEANING)
         for part in (one, two)
     )
     told = led and all(part.slots.amount is not None and part.slots.payee is not None for part in (one, two))

@@ -114,6 +114,9 @@ class SentencePatterns(RuleFile):
     why_so_much: re.Pattern[str] = _NOWHERE
     kept_before: re.Pattern[str] = _NOWHERE
     kept_behind: re.Pattern[str] = _NOWHERE
+    after_its_day: re.Pattern[str] = _NOWHERE
+    on_day: str = ""
+    in_there: re.Pattern[str] = _NOWHERE
     asks_left: re.Pattern[str] = _NOWHERE
     asks_where: re.Pattern[str] = _NOWHERE
     asks_who: re.Pattern[str] = _NOWHERE
