@@ -23,7 +23,8 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
         return None
     in_doubt = found.unresolved or found.unread or found.doubted
     read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
-    places = {*_written(said)} if read_all else {*_spoken(said), *_written(said)}
+    always = {*_written(said), *_meant(said)}
+    places = always if read_all else {*_spoken(said), *always}
     text, before = said.text, list[tuple[str, int, int, int]]()
     for start, end, words in sorted(places, reverse=True)[:_MOST]:
         if not before or end <= before[-1][1]:
@@ -35,6 +36,12 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
     for was, start, end, size in reversed(before):
         meant = set_back(meant, was, start, end, size)
     return meant
+
+
+def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where what is meant instead is told by a clause of its own, which it is a part of without: 「いや一郎です、」."""
+    for place in said.rules.patterns.meant.finditer(said.text):
+        yield *place.span(_PUT), ""
 
 
 def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:

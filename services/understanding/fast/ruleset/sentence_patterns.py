@@ -47,6 +47,7 @@ class SentencePatterns(RuleFile):
     paid_then: str = ""
     due_now: str = ""
     plain: tuple[tuple[re.Pattern[str], str], ...] = ()
+    meant: re.Pattern[str] = _NOWHERE
     written: tuple[tuple[str, ...], ...] = ()
     for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
