@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from schemas.intent import Route, Understood
+from services.understanding.correction.editing_terms import announced_cuts
 from services.understanding.correction.merging import set_back
 from services.understanding.correction.said import Said
 
@@ -38,17 +39,21 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
     return meant
 
 
-def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
-    """Where what is meant instead is told by a clause of its own, which it is a part of without: 「いや一郎です、」."""
-    for place in said.rules.patterns.meant.finditer(said.text):
-        yield *place.span(_PUT), ""
-
-
 def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:
     """Where something is said as in no rule, and how it would be there."""
     for pattern, words in said.rules.patterns.plain:
         put = _PUT if _PUT in pattern.groupindex else 0
         yield from ((place.start(put), place.end(put), words) for place in pattern.finditer(said.text))
+
+
+def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
+    """What a clause behind a correction has more than what is meant instead: 「いや一郎です、」; it is said without."""
+    for cut in announced_cuts(said):
+        for pattern, words in said.rules.patterns.meant:
+            place = pattern.match(said.text, cut.start)
+            if place is not None:
+                yield *place.span(_PUT), words
+                break
 
 
 def _written(said: Said) -> Iterator[tuple[int, int, str]]:

@@ -47,7 +47,8 @@ class SentencePatterns(RuleFile):
     paid_then: str = ""
     due_now: str = ""
     plain: tuple[tuple[re.Pattern[str], str], ...] = ()
-    meant: re.Pattern[str] = _NOWHERE
+    meant: tuple[tuple[re.Pattern[str], str], ...] = ()
+    named_apart: re.Pattern[str] = _NOWHERE
     written: tuple[tuple[str, ...], ...] = ()
     for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
