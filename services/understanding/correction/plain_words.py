@@ -14,7 +14,7 @@ _MOST: Final = 6
 """Places that are put otherwise, at most."""
 _PUT: Final = "put"
 """The group of a pattern that is put otherwise, where not all of it is."""
-_LONG: Final = 4
+_SHORT, _LONG = 2, 4
 """Characters of a name that is told by them, at least."""
 
 
@@ -24,8 +24,9 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
         return None
     in_doubt = found.unresolved or found.unread or found.doubted
     read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
-    always = {*_written(said), *_meant(said)}
-    places = always if read_all else {*_spoken(said), *always}
+    patterns = said.rules.patterns
+    places = {*_written(said), *_meant(said), *_spoken(said, patterns.always)}
+    places |= set() if read_all else {*_spoken(said, patterns.plain)}
     text, before = said.text, list[tuple[str, int, int, int]]()
     for start, end, words in sorted(places, reverse=True)[:_MOST]:
         if not before or end <= before[-1][1]:
@@ -39,9 +40,9 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
     return meant
 
 
-def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:
+def _spoken(said: Said, ways: tuple[tuple[re.Pattern[str], str], ...]) -> Iterator[tuple[int, int, str]]:
     """Where something is said as in no rule, and how it would be there."""
-    for pattern, words in said.rules.patterns.plain:
+    for pattern, words in ways:
         put = _PUT if _PUT in pattern.groupindex else 0
         yield from ((place.start(put), place.end(put), words) for place in pattern.finditer(said.text))
 
@@ -63,6 +64,7 @@ def _written(said: Said) -> Iterator[tuple[int, int, str]]:
         for place in _loosely(name, said.rules.patterns.of).finditer(said.text):
             if place[0] != name:
                 yield place.start(), place.end(), name
+    yield from _nicknamed(said)
     for ways in said.rules.patterns.written:
         other = next((each for each in ways if each in said.text), None)
         if other is None:
@@ -71,6 +73,15 @@ def _written(said: Said) -> Iterator[tuple[int, int, str]]:
         if own is not None and own != other and own not in said.text:
             at = said.text.index(other)
             yield at, at + len(other), own
+
+
+def _nicknamed(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where an own account is called as it is without what each is called, and money is moved there: 「へそくりに移して」."""
+    generic = said.rules.nouns.generic.get("account", ())
+    for name in (each.name for each in said.context.accounts):
+        bare = next((name.removesuffix(end) for end in generic if name.endswith(end)), "")
+        if len(bare) >= _SHORT and said.text.startswith(bare) and said.rules.patterns.moved_onto.match(said.text, len(bare)):
+            yield 0, len(bare), name
 
 
 @lru_cache(maxsize=1024)

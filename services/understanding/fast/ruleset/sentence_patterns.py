@@ -47,6 +47,8 @@ class SentencePatterns(RuleFile):
     paid_then: str = ""
     due_now: str = ""
     plain: tuple[tuple[re.Pattern[str], str], ...] = ()
+    moved_onto: re.Pattern[str] = _NOWHERE
+    always: tuple[tuple[re.Pattern[str], str], ...] = ()
     meant: tuple[tuple[re.Pattern[str], str], ...] = ()
     named_apart: re.Pattern[str] = _NOWHERE
     written: tuple[tuple[str, ...], ...] = ()
