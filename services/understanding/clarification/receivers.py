@@ -123,7 +123,7 @@ def another_than(said: Said, found: Understood) -> Understood | None:
 
 
 def named_besides(said: Said, found: Understood) -> Understood | None:
-    """The order, of which it is asked whether somebody else is meant whom a later clause names: 「花子に、一郎です、」."""
+    """The order, with somebody else whom a later clause names; which is meant is asked: 「花子に、一郎です、」."""
     payee, behind = found.slots.payee, said.rules.patterns.named_apart
     if payee is None or payee.readings or found.then is not None or found.intent not in _MOVES or said.rules.spaced:
         return None

@@ -76,11 +76,12 @@ def _written(said: Said) -> Iterator[tuple[int, int, str]]:
 
 
 def _nicknamed(said: Said) -> Iterator[tuple[int, int, str]]:
-    """Where an own account is called as it is without what each is called, and money is moved there: 「へそくりに移して」."""
+    """Where money is moved to an own account by a name without what each is called: 「へそくりに移して」."""
     generic = said.rules.nouns.generic.get("account", ())
     for name in (each.name for each in said.context.accounts):
         bare = next((name.removesuffix(end) for end in generic if name.endswith(end)), "")
-        if len(bare) >= _SHORT and said.text.startswith(bare) and said.rules.patterns.moved_onto.match(said.text, len(bare)):
+        begins = len(bare) >= _SHORT and said.text.startswith(bare)
+        if begins and said.rules.patterns.moved_onto.match(said.text, len(bare)):
             yield 0, len(bare), name
 
 

@@ -28,8 +28,8 @@ _MOST: Final = 4
 _LEAST: Final = 2
 """Words of the talk, at least."""
 _STOPS: Final = frozenset({"negation", "conditional", "recurring", "trouble", "thing"})
-_TELLING: Final = frozenset({"past", "reported"})
-"""The only vetoes of a story in which an order may be meant."""
+_TELLING: Final = frozenset({"past"})
+"""The only veto of a story in which an order may be meant."""
 _STORY: Final = 16
 """Words of one, at least."""
 _TO_THEM: Final = "transfer_money.to_them"
@@ -51,7 +51,8 @@ def behind_talk(said: Said, found: Understood) -> Understood | None:
 def spoken_of(said: Said, found: Understood) -> Understood | None:
     """The offer of the one sum to the one person that a story names where the verb comes last; None where it asks."""
     match, text, patterns = said.heard.payees, said.text, said.rules.patterns
-    if said.rules.spaced or not said.context.idle or said.context.code or not unread(found) or found.stopped - _TELLING:
+    stopped = found.stopped - _TELLING - ({"negation"} if patterns.not_yet.search(text) else set())
+    if said.rules.spaced or not said.context.idle or said.context.code or not unread(found) or stopped:
         return None
     if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
         return None
