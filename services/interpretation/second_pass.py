@@ -56,7 +56,7 @@ from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
 from services.understanding.offers.indirect_orders import mentioned, of_an_account
 from services.understanding.offers.learned_proposals import proposed
-from services.understanding.offers.narrative_orders import behind_talk
+from services.understanding.offers.narrative_orders import behind_talk, spoken_of
 from services.understanding.offers.prefaced_orders import led_up, needed_by
 from services.understanding.offers.storied_orders import storied
 
@@ -139,7 +139,7 @@ _LOOKS: Final = (
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
     _Look(_ELSE, aggrieved),
-    _Look(_ELSE, proposed),
+    _Look(_ELSE, proposed, spoken_of),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),
     # What no order can hold: a note, a repetition, a condition.

@@ -11,6 +11,7 @@ from schemas.ids import RuleId
 from schemas.intent import Annotation, Evidence, Intent, Mention, Route, SlotName, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import overlap
+from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import others_accounts, own_accounts
 from services.understanding.fast.words.vocabulary import vocabulary
@@ -119,6 +120,22 @@ def another_than(said: Said, found: Understood) -> Understood | None:
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     route = Route.FAST if left_out else found.route
     return replace(found, slots=replace(found.slots, payee=None), missing=missing, payees=None, route=route)
+
+
+def named_besides(said: Said, found: Understood) -> Understood | None:
+    """The order, with somebody else whom a later clause names; which is meant is asked: 「花子に、一郎です、」."""
+    payee, behind = found.slots.payee, said.rules.patterns.named_apart
+    if payee is None or payee.readings or found.then is not None or found.intent not in _MOVES or said.rules.spaced:
+        return None
+    if behind.search(said.text, payee.evidence.end) is None:
+        return None
+    for evidence, id_ in Mentions.of_all(said).payees():
+        alone = evidence.start > payee.evidence.end and behind.match(said.text, evidence.end) is not None
+        if alone and id_ != payee.value:
+            either = replace(payee, readings=(id_,))
+            rule = said.rules.cues.rule("doubled")
+            return replace(found, slots=replace(found.slots, payee=either), rule=rule, doubted=(SlotName.PAYEE,))
+    return None
 
 
 def _left_out(said: Said, payee: Evidence) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from schemas.consent import ORDERS
 from schemas.intent import Route, Understood
 from schemas.span import DateValue
+from services.understanding.correction.editing_terms import announced_cuts
 from services.understanding.correction.merging import set_back
 from services.understanding.correction.said import Said
 
@@ -17,7 +18,7 @@ _MOST: Final = 6
 _PUT: Final = "put"
 """The group of a pattern that is put otherwise, where not all of it is."""
 _WEEK: Final = 7
-_LONG: Final = 4
+_SHORT, _LONG = 2, 4
 """Characters of a name that is told by them, at least."""
 
 
@@ -27,7 +28,9 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
         return None
     in_doubt = found.unresolved or found.unread or found.doubted
     read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
-    places = {*_written(said), *_counted(said)} | ({*_spoken(said)} if not read_all else set())
+    patterns = said.rules.patterns
+    places = {*_written(said), *_meant(said), *_counted(said), *_spoken(said, patterns.always)}
+    places |= set() if read_all else {*_spoken(said, patterns.plain)}
     text, before = said.text, list[tuple[str, int, int, int]]()
     for start, end, words in sorted(places, reverse=True)[:_MOST]:
         if not before or end <= before[-1][1]:
@@ -41,9 +44,9 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
     return meant
 
 
-def _spoken(said: Said) -> Iterator[tuple[int, int, str]]:
+def _spoken(said: Said, ways: tuple[tuple[re.Pattern[str], str], ...]) -> Iterator[tuple[int, int, str]]:
     """Where something is said as in no rule, and how it would be there."""
-    for pattern, words in said.rules.patterns.plain:
+    for pattern, words in ways:
         put = _PUT if _PUT in pattern.groupindex else 0
         yield from ((place.start(put), place.end(put), words) for place in pattern.finditer(said.text))
 
@@ -63,6 +66,16 @@ def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
             yield *place.span(), f"{rules.on_day}{on + timedelta(days=(weekday - on.weekday() - 1) % _WEEK + 1)}"
 
 
+def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
+    """What a clause behind a correction has more than what is meant instead: 「いや一郎です、」; it is said without."""
+    for cut in announced_cuts(said):
+        for pattern, words in said.rules.patterns.meant:
+            place = pattern.match(said.text, cut.start)
+            if place is not None:
+                yield *place.span(_PUT), words
+                break
+
+
 def _written(said: Said) -> Iterator[tuple[int, int, str]]:
     """Where a word of the caller's own names is written otherwise, or 「の」 stands in one, and how it is in them."""
     names = [each.name for of in (said.context.accounts, said.context.bills, said.context.cards) for each in of]
@@ -70,6 +83,7 @@ def _written(said: Said) -> Iterator[tuple[int, int, str]]:
         for place in _loosely(name, said.rules.patterns.of).finditer(said.text):
             if place[0] != name:
                 yield place.start(), place.end(), name
+    yield from _nicknamed(said)
     for ways in said.rules.patterns.written:
         other = next((each for each in ways if each in said.text), None)
         if other is None:
@@ -78,6 +92,16 @@ def _written(said: Said) -> Iterator[tuple[int, int, str]]:
         if own is not None and own != other and own not in said.text:
             at = said.text.index(other)
             yield at, at + len(other), own
+
+
+def _nicknamed(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where money is moved to an own account by a name without what each is called: 「へそくりに移して」."""
+    generic = said.rules.nouns.generic.get("account", ())
+    for name in (each.name for each in said.context.accounts):
+        bare = next((name.removesuffix(end) for end in generic if name.endswith(end)), "")
+        begins = len(bare) >= _SHORT and said.text.startswith(bare)
+        if begins and said.rules.patterns.moved_onto.match(said.text, len(bare)):
+            yield 0, len(bare), name
 
 
 @lru_cache(maxsize=1024)

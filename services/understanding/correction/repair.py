@@ -59,7 +59,7 @@ def settled(whole: Understood) -> bool:
 def _mended(said: Said, cut: Cut) -> Understood | None:
     one = said.part(0, cut.end)
     if one is None or one.then is not None:
-        return None
+        return _of_the_last(said, one, cut) if one is not None and not said.rules.spaced else None
     parts = SelfRepair(said, one, cut)
     if cut.falters:
         return _faltered(parts)
@@ -67,6 +67,19 @@ def _mended(said: Said, cut: Cut) -> Understood | None:
         return _corrected(parts)
     anew = another_day(parts) or another_number(parts) or another_currency(parts)
     return anew or _corrected(parts)
+
+
+def _of_the_last(said: Said, one: Understood, cut: Cut) -> Understood | None:
+    """Of two orders the last one with another amount or payee: 「一郎に五千円、花子に六千円、いや七千円送って」."""
+    two, last = said.part(cut.start, cut.stop), one.then
+    if cut.denies or cut.falters or two is None or not two.whole or last is None or last.then is not None:
+        return None
+    if (
+        two.then is not None
+        or not {"amount"} <= values(two.slots).keys() <= {"amount", "payee"} & values(last.slots).keys()
+    ):
+        return None
+    return replace(one, then=merged(last, two, said.rules.cues.rule("repair")), rule=said.rules.cues.rule("repair"))
 
 
 def _corrected(parts: SelfRepair) -> Understood | None:

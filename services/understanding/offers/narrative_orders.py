@@ -9,6 +9,7 @@ from typing import Final
 
 from schemas.ids import AccountId, PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
+from schemas.payee import MatchOutcome
 from schemas.span import SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ClauseSpan, another_named
@@ -27,6 +28,8 @@ _MOST: Final = 4
 _LEAST: Final = 2
 """Words of the talk, at least."""
 _STOPS: Final = frozenset({"negation", "conditional", "recurring", "trouble", "thing"})
+_TELLING: Final = frozenset({"past"})
+"""The only veto of a story in which an order may be meant."""
 _STORY: Final = 16
 """Words of one, at least."""
 _TO_THEM: Final = "transfer_money.to_them"
@@ -43,6 +46,24 @@ def behind_talk(said: Said, found: Understood) -> Understood | None:
         if _whole(order):
             return _offer(hearing, found, order, at)
     return _paid_from(said, ClauseSpan.whole(hearing), found)
+
+
+def spoken_of(said: Said, found: Understood) -> Understood | None:
+    """The offer of the one sum to the one person that a story names where the verb comes last; None where it asks."""
+    match, text, patterns = said.heard.payees, said.text, said.rules.patterns
+    stopped = found.stopped - _TELLING - ({"negation"} if patterns.not_yet.search(text) else set())
+    if said.rules.spaced or not said.context.idle or said.context.code or not unread(found) or stopped:
+        return None
+    if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
+        return None
+    span = ClauseSpan.whole(said.naming)
+    amount = sole_amount(span)
+    no_order = (patterns.settled, patterns.came_in, patterns.already_done, patterns.worried, patterns.grievance)
+    if amount is None or TROUBLE in span.routed or another_named(span) or any(each.search(text) for each in no_order):
+        return None
+    slots = Slots(amount=amount, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))
+    offer = Understood(Intent.TRANSFER_MONEY, slots, route=Route.CLARIFY, confidence=_SURE, rule=_RULE, payees=match)
+    return replace(offer, unread=(said.heard.whole(_RULE),))
 
 
 def _paid_from(said: Said, span: ClauseSpan, found: Understood) -> Understood | None:

@@ -47,6 +47,12 @@ class SentencePatterns(RuleFile):
     paid_then: str = ""
     due_now: str = ""
     plain: tuple[tuple[re.Pattern[str], str], ...] = ()
+    not_yet: re.Pattern[str] = _NOWHERE
+    settled: re.Pattern[str] = _NOWHERE
+    moved_onto: re.Pattern[str] = _NOWHERE
+    always: tuple[tuple[re.Pattern[str], str], ...] = ()
+    meant: tuple[tuple[re.Pattern[str], str], ...] = ()
+    named_apart: re.Pattern[str] = _NOWHERE
     written: tuple[tuple[str, ...], ...] = ()
     for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
