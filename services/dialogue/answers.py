@@ -119,11 +119,17 @@ def _reading(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts
     """A yes to what was not heard in full has it read again."""
     match heard.intent:
         case Intent.CONFIRM:
-            return read_again(queued(state, heard).memory, it)
+            return _this_first(state, it, heard)
         case Intent.DENY:
             return refused(state, it.task)
         case _:
             return _waiting(state, heard, facts)
+
+
+def _this_first(state: DialogueState, it: ReadBack, heard: Understood) -> Step:
+    """Read the order again; where an order behind it was said, that it waits its turn is told."""
+    memory = queued(state, heard).memory
+    return read_again(memory, it, "confirm.this_first" if memory != state.memory else "")
 
 
 def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts) -> Step:
@@ -133,7 +139,7 @@ def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Fa
             submitting = Submitting(it, heard.consent)
             return state.at(submitting), Execute(submitting.action)
         case Intent.CONFIRM if heard.then is not None and not agreed(state, heard, facts):
-            return read_again(queued(state, heard).memory, it)
+            return _this_first(state, it, heard)
         case Intent.CONFIRM if not surely(heard):
             return read_again(state.memory, it, "confirm.unsure")
         case Intent.CONFIRM:

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Reply
-from schemas.ids import AccountId
+from schemas.ids import AccountId, BillId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged
-from services.dialogue.errands import offer_of
+from services.dialogue.errands import history, offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
 from services.dialogue.phases import (
@@ -61,7 +61,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     task = leaning(state, heard)
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
-    for told in _told_first(heard, task):
+    for told in _told_first(state, heard, task):
         state = state.keeping(state.memory.first(told))
     state = queued(state, heard)
     waiting = state.task
@@ -85,6 +85,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
 def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     rules = dialogue_rules()
+    if (due := _asked_if_paid(recent, task, facts)) is not None:
+        return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
     if recent.intent is task.intent and heard.by(*rules.earlier):
         return replace(recent, further=recent.further + 1)
     if recent.intent is task.intent and heard.by(*rules.same_history):
@@ -109,6 +111,16 @@ def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
     if ordered is not None:
         return ordered.source if ordered.target is None else None
     return recent.account if not recent.accounts else None
+
+
+def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
+    """The bill whose last payment was asked about, for an order that names nothing."""
+    named = task.payee or task.payee_candidates or task.payee_heard or task.target or task.amounts
+    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named or task.bill or task.bill_heard:
+        return None
+    name, payees = history(recent, facts).filter.merchant, facts.payees
+    due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]
+    return due[0] if len(due) == 1 else None
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
@@ -167,12 +179,15 @@ def _whole(task: Task) -> bool:
     return bool((task.payee or task.target) and len(task.amounts) == 1) or task.bill is not None
 
 
-def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
+def _told_first(state: DialogueState, heard: Understood, task: Task) -> Iterator[Reply]:
     """What of it can't be done, and that more follows; a condition that is unread is told where it is asked about."""
     about, pieces = heard.slots.about, [each.surface for each in heard.unread]
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
     if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA}:
         yield reply(f"problem.{about}")
+    if heard.by(*dialogue_rules().left_unpaid):
+        before = state.memory.ordered
+        yield reply("cancel.nothing" if before is not None and before.bill == task.bill else "bill.left_unpaid")
     last = heard.then
     while last is not None and last.then is not None:
         last = last.then

@@ -43,6 +43,7 @@ class DialogueRules(RuleFile):
     asked_left: frozenset[str] = frozenset()
     gone_wrong: frozenset[str] = frozenset()
     not_here: frozenset[str] = frozenset()
+    left_unpaid: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()

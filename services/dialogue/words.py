@@ -22,7 +22,7 @@ from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
 _REPEATED: Final = RuleId("veto.recurring")
-_PERSON_FOR: Final = {"not_here": "offer.person_for_it", "sorry": "offer.person_sorry"}
+_PERSON_FOR: Final = {"not_here": "offer.person_for_it", "sorry": "offer.person_sorry", "scam": "offer.person_scam"}
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
 """Where something is offered, no model takes words for a yes to it."""

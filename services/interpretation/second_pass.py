@@ -20,9 +20,17 @@ from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved
+from services.understanding.clarification.grievances import aggrieved, back_on, deceived
 from services.understanding.clarification.history_count import so_many
-from services.understanding.clarification.inquiries import asked_on, in_there, inquired, of_each_bill, remembered, spent
+from services.understanding.clarification.inquiries import (
+    asked_on,
+    in_there,
+    inquired,
+    left_unpaid,
+    of_each_bill,
+    remembered,
+    spent,
+)
 from services.understanding.clarification.interposed_questions import (
     asked_after,
     asked_besides,
@@ -86,6 +94,9 @@ _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
     # What waits is refused, and the reason told.
     _Look(_ALL, declined),
+    # Who was told to bring money into safety; a card that is to work again.
+    _Look(_ALL, deceived),
+    _Look(_ALL, back_on),
     # What is asked about the order that is read back.
     _Look(_ALL, asked_of_order),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
@@ -108,10 +119,11 @@ _LOOKS: Final = (
     _Look(_ALL, reckoned),
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
-    # What is asked of each of several bills; a sum that is but remembered; what was spent on what is no bill.
+    # What is asked of each of several bills; a sum that is but remembered; what was spent elsewhere; a bill left.
     _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
+    _Look(_ALL, left_unpaid),
     # An order behind talk that leads up to it.
     _Look(_OPEN, led_up, needed_by),
     # Own accounts the other way round; another wish instead of the first; a question amid an order.

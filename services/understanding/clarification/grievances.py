@@ -1,6 +1,7 @@
 """A complaint, or a worry about money, that asks for nothing: a person is offered, or the lock of the card named.
 
 "There's a charge i don't remember", 「暗証番号を聞かれて心配で」; what no desk here does is offered to a person, too.
+Who was told to move money to a "safe account" is warned; a card that is to work again is offered to be unlocked.
 """
 
 from typing import Final
@@ -8,11 +9,29 @@ from typing import Final
 from schemas.ids import RuleId
 from schemas.intent import Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.said import Said
-from services.understanding.fast.fallback.carded import SURE, of_a_card, own_cards
+from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card, own_cards
 
 _RULE: Final = RuleId("intents.grievance@1")
-_SORRY, _NOT_HERE = "sorry", "not_here"
+_SORRY, _NOT_HERE, _SCAM = "sorry", "not_here", "scam"
 """Topics of the offer."""
+
+
+def deceived(said: Said, found: Understood) -> Understood | None:
+    """A warning to somebody who was told to bring money into safety; None where an own account is so called."""
+    safe, slots = said.rules.patterns.safe_account.search(said.text), found.slots
+    if safe is None or not said.context.idle or any(safe["safe"] in each.name for each in said.context.accounts):
+        return None
+    unknown = found.intent is Intent.TRANSFER_MONEY and slots.payee is None and slots.target is None
+    return _offer(said, _SCAM) if unknown or said.rules.patterns.was_told.search(said.text) else None
+
+
+def back_on(said: Said, found: Understood) -> Understood | None:
+    """A card that does not work, and is to be turned on again: whether to unlock it is asked."""
+    if found.intent not in {None, Intent.QNA} or found.rule is not None or not said.context.idle:
+        return None
+    cards = own_cards(said.hearing) if said.rules.patterns.back_on.search(said.text) else None
+    named = cards is not None and len(cards) <= 1 and (cards or CALLED.intersection(said.units.words))
+    return of_a_card(Intent.CARD_UNLOCK, cards or {}, Route.CLARIFY, _RULE) if named else None
 
 
 def aggrieved(said: Said, found: Understood) -> Understood | None:
@@ -28,5 +47,10 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
     complains = worried or patterns.grievance.search(text)
     if not (complains or patterns.not_here.search(text)):
         return None
-    topic = Slot(_SORRY if complains else _NOT_HERE, said.heard.whole(_RULE))
-    return Understood(Intent.HUMAN_HANDOFF, Slots(topic=topic), (), Route.CLARIFY, SURE, _RULE)
+    return _offer(said, _SORRY if complains else _NOT_HERE)
+
+
+def _offer(said: Said, topic: str) -> Understood:
+    """That a person is offered, and what for."""
+    told = Slots(topic=Slot(topic, said.heard.whole(_RULE)))
+    return Understood(Intent.HUMAN_HANDOFF, told, (), Route.CLARIFY, SURE, _RULE)

@@ -20,11 +20,12 @@ from schemas.intent import (
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.merging import one_after_another, set_back
 from services.understanding.correction.said import Said
-from services.understanding.fast.asides.reasons import own_bill
+from services.understanding.fast.asides.reasons import bill_slot, own_bill
 
 _RULE: Final = RuleId("intents.inquired@1")
 _AGAIN: Final = RuleId("intents.same_history@1")
 _THERE: Final = RuleId("intents.in_there@1")
+_UNPAID: Final = RuleId("intents.left_unpaid@1")
 _MOST_BILLS: Final = 4
 """Bills asked about in a row, at most."""
 
@@ -50,6 +51,24 @@ def in_there(said: Said, found: Understood) -> Understood | None:
     of_all = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not (found.then or found.unresolved)
     there = of_all and said.context.idle and said.rules.patterns.in_there.search(said.text)
     return replace(found, rule=_THERE) if there else None
+
+
+def left_unpaid(said: Said, found: Understood) -> Understood | None:
+    """What is due of a bill that is not to be paid, or how long it can wait: "i'm not paying the gas yet"."""
+    patterns, text, context = said.rules.patterns, said.text, said.context
+    unsure = found.intent in MONEY_MOVING and not found.sure
+    open_to = unsure or found.intent in {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
+    refused, waits = patterns.not_paid.search(text), patterns.can_wait.search(text)
+    if not (open_to and context.idle and (refused or waits)) or context.code or found.then is not None:
+        return None
+    if any(span.kind is SpanKind.MONEY for span in said.heard.spans) or patterns.bids.search(text):
+        return None
+    due = own_bill(said.hearing, 0, len(said.units.words))
+    if due is not None:
+        slots = Slots(bill=bill_slot(said.hearing, *due, _UNPAID))
+        return Understood(Intent.BILL_INQUIRY, slots, (), Route.FAST, 1.0, _UNPAID if refused else _RULE)
+    bare = refused is not None and refused.re.groups and refused["it"] is not None
+    return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, rule=_UNPAID) if bare else None
 
 
 def spent(said: Said, found: Understood) -> Understood | None:

@@ -1,4 +1,4 @@
-"""What is asked about the order that is read back: to whom it goes, from which account, what will be left behind it."""
+"""What is asked about the order that is read back: to whom, from where, what was sent before, what will be left."""
 
 from typing import Final
 
@@ -10,6 +10,7 @@ from services.understanding.correction.said import Said
 
 _RULE: Final = RuleId("intents.asked_of_order@1")
 _LEFT: Final = RuleId("intents.asked_left@1")
+_BEFORE: Final = RuleId("intents.asked_before@1")
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.DIGITS})
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.REPEAT, Intent.BALANCE_INQUIRY})
 """What such a question may have been read as."""
@@ -21,6 +22,10 @@ def asked_of_order(said: Said, found: Understood) -> Understood | None:
         return None
     if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
         return None
+    terms = said.context.terms
+    if terms.names and not terms.bill and said.rules.patterns.asks_before.search(said.text) and _of_its_payee(said):
+        sent = Slots(topic=Slot(str(Topic.SENT), said.heard.whole(_BEFORE)))
+        return Understood(Intent.RECENT_TRANSACTIONS, sent, route=Route.FAST, confidence=1.0, rule=_BEFORE)
     accounts = _accounts(said)
     if len(accounts) <= 1 and said.rules.patterns.asks_left.search(said.text):
         return _left(found, accounts)

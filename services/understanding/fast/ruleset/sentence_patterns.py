@@ -41,6 +41,12 @@ class SentencePatterns(RuleFile):
     kept_back: re.Pattern[str] = _NOWHERE
     cost: re.Pattern[str] = _NOWHERE
     recalled: re.Pattern[str] = _NOWHERE
+    safe_account: re.Pattern[str] = _NOWHERE
+    was_told: re.Pattern[str] = _NOWHERE
+    back_on: re.Pattern[str] = _NOWHERE
+    asks_before: re.Pattern[str] = _NOWHERE
+    not_paid: re.Pattern[str] = _NOWHERE
+    can_wait: re.Pattern[str] = _NOWHERE
     ordered: re.Pattern[str] = _NOWHERE
     in_a_row: re.Pattern[str] = _NOWHERE
     spent_there: str = ""
