@@ -9,6 +9,7 @@ from schemas.ids import AccountId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged
+from services.dialogue.asked import first_due, followed, measured
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -56,7 +57,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     if heard.by(*dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
-    task = leaning(state, heard)
+    task = measured(state, leaning(state, heard), heard, facts)
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     for told in _told_first(heard, task):
@@ -81,13 +82,16 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
 def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     rules = dialogue_rules()
-    if recent.intent is task.intent and heard.by(*rules.earlier):
-        return replace(recent, further=recent.further + 1)
+    if recent.intent is task.intent and (after := followed(task, recent, heard, facts)) is not None:
+        return after
     if recent.intent is task.intent and heard.by(*rules.same_history):
-        nobody = recent if task.payee is None else replace(recent, merchant="", bill=None)
+        named = task.payee is not None or task.merchant or task.bill is not None
+        nobody = replace(recent, merchant="", payee=None, payee_candidates=(), bill=None) if named else recent
         return merged(replace(nobody, further=0), heard, facts)
     if task.bill is None and heard.by(*rules.that_bill):
         task = replace(task, bill=recent.bill)
+    elif task.bill is None and heard.by(*rules.first_due) and (first := first_due(recent, facts)) is not None:
+        task = replace(task, bill=first.id)
     elif task.source is None and heard.by(*rules.of_that):
         task = replace(task, source=recent.account)
     elif task.target is None and heard.by(*rules.to_that):
@@ -160,6 +164,8 @@ def _told_first(heard: Understood, task: Task) -> Iterator[Reply]:
     hangs = about == Topic.CONDITIONAL and not dialogue_rules().conditional(pieces)
     if hangs or about in {Topic.EXACT, Topic.SPLIT, Topic.NOTE, Topic.EXTRA}:
         yield reply(f"problem.{about}")
+    if heard.by(*dialogue_rules().declines):
+        yield reply("bill.not_paid")
     last = heard.then
     while last is not None and last.then is not None:
         last = last.then

@@ -19,6 +19,7 @@ from services.understanding.clarification.conditions import hanging, kept_back, 
 from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
+from services.understanding.clarification.followups import followed_up, whether
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved
 from services.understanding.clarification.history_count import so_many
@@ -30,6 +31,7 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
+from services.understanding.clarification.money_questions import asked_of_money
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import in_turn, of_all
@@ -86,7 +88,8 @@ _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
     # What waits is refused, and the reason told.
     _Look(_ALL, declined),
-    # What is asked about the order that is read back.
+    # Whether it is enough, due or the one; what is asked about the order that is read back.
+    _Look(_ALL, asked_of_money),
     _Look(_ALL, asked_of_order),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
@@ -108,6 +111,7 @@ _LOOKS: Final = (
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent on what is no bill.
+    _Look(_ALL, followed_up),  # more of the history that was told
     _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
@@ -145,6 +149,7 @@ _LOOKS: Final = (
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),
     _Look(_THEN, so_many, enough_for),
+    _Look(_THEN, whether),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.

@@ -18,6 +18,7 @@ from schemas.intent import (
     Understood,
 )
 from schemas.span import DateValue, SpanKind
+from services.understanding.clarification.followups import sent_to
 from services.understanding.correction.merging import one_after_another, set_back
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import own_bill
@@ -103,10 +104,15 @@ def asked_on(said: Said, found: Understood) -> Understood | None:
     match = said.heard.payees
     if match is None or match.choice is None or found.intent not in {None, *TOLD_ALONE}:
         return None
-    if not said.rules.patterns.and_of.fullmatch(f"{said.text[: match.start]}_{said.text[match.end :]}"):
+    sent = sent_to(said)
+    if sent is None and not said.rules.patterns.and_of.fullmatch(
+        f"{said.text[: match.start]}_{said.text[match.end :]}"
+    ):
         return None
     payee = Slot(PayeeId(match.choice), Evidence.naming(match, _AGAIN))
-    return Understood(Intent.RECENT_TRANSACTIONS, Slots(payee=payee), (), Route.FAST, 1.0, _AGAIN, payees=match)
+    return Understood(
+        Intent.RECENT_TRANSACTIONS, Slots(payee=payee, topic=sent), (), Route.FAST, 1.0, _AGAIN, payees=match
+    )
 
 
 def inquired(said: Said, found: Understood) -> Understood | None:
