@@ -149,7 +149,6 @@ _LOOKS: Final = (
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),
     _Look(_THEN, so_many, enough_for),
-    _Look(_THEN, whether),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.
@@ -167,6 +166,7 @@ _LOOKS: Final = (
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
+    _Look(_THEN, whether),
     _Look(_THEN, unknown_source, of_an_account),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),

@@ -119,7 +119,7 @@ def whether(said: Said, found: Understood) -> Understood | None:
     asks = slots.merchant or slots.payee or slots.bill
     if asks and not sums and slots.choice is None and patterns.asks_whether.search(said.text):
         about.append(str(Topic.WHETHER))
-    if slots.topic is None and patterns.spends.search(said.text):
+    if not asks and slots.topic is None and patterns.spends.search(said.text):
         about.append(str(Topic.SPENT))
     if about:
         had = (slots.topic.value, *slots.topic.readings) if slots.topic is not None else ()

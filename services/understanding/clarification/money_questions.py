@@ -122,7 +122,7 @@ def _enough(asked: _Asked) -> Understood | None:
         return None
     told = _sum(asked)
     values = comes_to(told[1], asked.said.heard) if told is not None else ()
-    if len(values) > 1:
+    if len(values) > 1 or (sums and not asked.said.context.idle):  # 「二千円足りない」 corrects what was read back
         return None
     amount = Slot(values[0], told[0]) if told is not None and values else None
     return _balance(asked, replace(Slots(), amount=amount), Topic.ENOUGH)
