@@ -60,14 +60,13 @@ class ReadBalance:
 class Sift:
     """What no bank selects: of all that was read so many are `listed`, and `whether` any of it is there is told first.
 
-    `only`: whose merchant's name matches it, or all where none does; `but`: none at that merchant; `shop`: whose name
-    matches it and is no payee's; `spent`: what left the caller's accounts.
+    `only`: whose merchant's name matches it, or all where none does; `but`: none at that merchant; `spent`: what left
+    the caller's accounts.
     """
 
     listed: int
     only: str = ""
     but: str = ""
-    shop: str = ""
     spent: bool = False
     whether: bool = False
 

@@ -29,11 +29,9 @@ def sift_of(task: Task) -> Sift | None:
     """What of a history the bank does not select; None where it selects all that is asked for."""
     only = dialogue_rules().income(task.merchant) if task.received and task.merchant else ""
     named = task.merchant or task.payee or task.payee_heard or task.bill
-    kind = re.search(dialogue_rules().shops, task.merchant, re.IGNORECASE)
-    shop = rf"\b{re.escape(task.merchant[: kind.start()])}\b" if kind is not None else ""
     spent, asks = task.spent and not named, task.asked == Topic.WHETHER
-    sift = Sift(so_many(task), only, task.besides, shop, spent, asks)
-    return sift if only or task.besides or shop or spent or asks else None
+    sift = Sift(so_many(task), only, task.besides, spent, asks)
+    return sift if only or task.besides or spent or asks else None
 
 
 def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tuple[Transaction, ...]:
@@ -42,10 +40,6 @@ def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tu
         return rows
     own, but = {account.name for account in facts.profile.accounts}, sift.but.casefold()
     rows = tuple(row for row in rows if not but or but not in row.merchant.casefold())
-    if sift.shop:
-        payees = {payee.name for payee in facts.payees.values()}
-        called = re.compile(sift.shop, re.IGNORECASE)
-        return tuple(row for row in rows if called.search(row.merchant) and row.merchant not in payees)
     if sift.spent:
         rows = tuple(row for row in rows if row.amount.minor < 0 and row.merchant not in own)
     return tuple(row for row in rows if re.search(sift.only, row.merchant, re.IGNORECASE)) or rows
@@ -58,6 +52,7 @@ def history_name(task: Task, facts: Facts) -> str:
 
 def _known_as(merchant: str, facts: Facts) -> str:
     """A merchant as the history names them: a payee where one alone is called so: 大家, "landlord"."""
+    merchant = re.sub(dialogue_rules().shops, "", merchant, flags=re.IGNORECASE)
     said, book = merchant.casefold(), facts.payees.values() if merchant else ()
     called = [one for one in book if said in map(str.casefold, (one.relationship, *one.aliases))]
     return called[0].name if len(called) == 1 else merchant

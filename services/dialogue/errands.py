@@ -110,7 +110,7 @@ def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
     listed, summed = so_many(task), task.total and not task.further
     sift = sift_of(task)
-    merchant = "" if sift and (sift.only or sift.shop) else history_name(task, facts)
+    merchant = "" if sift and sift.only else history_name(task, facts)
     wanted = TransactionFilter(
         account_id=task.account,
         since=None if task.period is None or task.period.start == date.min else task.period.start,

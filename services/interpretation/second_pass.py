@@ -19,7 +19,6 @@ from services.understanding.clarification.conditions import hanging, kept_back, 
 from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
-from services.understanding.clarification.followups import followed_up, whether
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved
 from services.understanding.clarification.history_count import so_many
@@ -31,7 +30,7 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
-from services.understanding.clarification.money_questions import asked_of_money
+from services.understanding.clarification.money_questions import asked_of_money, narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import in_turn, of_all
@@ -88,7 +87,7 @@ _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
     # What waits is refused, and the reason told.
     _Look(_ALL, declined),
-    # Whether it is enough, due or the one; what is asked about the order that is read back.
+    # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, asked_of_order),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
@@ -111,7 +110,6 @@ _LOOKS: Final = (
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent on what is no bill.
-    _Look(_ALL, followed_up),  # more of the history that was told
     _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
@@ -166,7 +164,7 @@ _LOOKS: Final = (
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired),
-    _Look(_THEN, whether),
+    _Look(_THEN, narrowed_history),
     _Look(_THEN, unknown_source, of_an_account),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),

@@ -18,7 +18,6 @@ from schemas.intent import (
     Understood,
 )
 from schemas.span import DateValue, SpanKind
-from services.understanding.clarification.followups import sent_to
 from services.understanding.correction.merging import one_after_another, set_back
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import own_bill
@@ -104,10 +103,10 @@ def asked_on(said: Said, found: Understood) -> Understood | None:
     match = said.heard.payees
     if match is None or match.choice is None or found.intent not in {None, *TOLD_ALONE}:
         return None
-    sent = sent_to(said)
-    if sent is None and not said.rules.patterns.and_of.fullmatch(
-        f"{said.text[: match.start]}_{said.text[match.end :]}"
-    ):
+    named = f"{said.text[: match.start]}_{said.text[match.end :]}"
+    to = said.rules.patterns.and_to.fullmatch(named)
+    sent = Slot(str(Topic.SENT), said.heard.whole(_AGAIN)) if to is not None else None
+    if sent is None and not said.rules.patterns.and_of.fullmatch(named):
         return None
     payee = Slot(PayeeId(match.choice), Evidence.naming(match, _AGAIN))
     return Understood(

@@ -3,13 +3,17 @@
 import re
 from typing import Any, Final
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
 _PARTS: Final = ("title", "denied", "lead")
 """What stands in others in braces."""
+
+
+def _put(given: dict[str, Any], place: str, words: str) -> dict[str, Any]:
+    return {name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()}
 
 
 class SentencePatterns(RuleFile):
@@ -126,44 +130,20 @@ class SentencePatterns(RuleFile):
     reason_ends: re.Pattern[str] = _NOWHERE
     reason_begins: re.Pattern[str] = _NOWHERE
     already_done: re.Pattern[str] = _NOWHERE
-    one_before: re.Pattern[str] = _NOWHERE
-    stretch_before: re.Pattern[str] = _NOWHERE
-    others: re.Pattern[str] = _NOWHERE
-    of_history: re.Pattern[str] = _NOWHERE
-    and_at: re.Pattern[str] = _NOWHERE
+    asks: dict[str, re.Pattern[str]] = Field(default_factory=dict)
     and_to: re.Pattern[str] = _NOWHERE
-    last_few: re.Pattern[str] = _NOWHERE
-    beside_account: re.Pattern[str] = _NOWHERE
-    as_then: re.Pattern[str] = _NOWHERE
-    cost_then: re.Pattern[str] = _NOWHERE
     income: re.Pattern[str] = _NOWHERE
-    income_in: re.Pattern[str] = _NOWHERE
     asks_whether: re.Pattern[str] = _NOWHERE
     spends: re.Pattern[str] = _NOWHERE
     of_those: re.Pattern[str] = _NOWHERE
-    that_much: re.Pattern[str] = _NOWHERE
-    enough: re.Pattern[str] = _NOWHERE
-    left_if_paid: re.Pattern[str] = _NOWHERE
-    every_bill: re.Pattern[str] = _NOWHERE
-    sum_due: re.Pattern[str] = _NOWHERE
-    due_first: re.Pattern[str] = _NOWHERE
-    pays_first: re.Pattern[str] = _NOWHERE
-    due_when: re.Pattern[str] = _NOWHERE
-    due_then: re.Pattern[str] = _NOWHERE
-    others_due: re.Pattern[str] = _NOWHERE
-    not_paying: re.Pattern[str] = _NOWHERE
-    paid_last: re.Pattern[str] = _NOWHERE
-    limit_asked: re.Pattern[str] = _NOWHERE
-    left_there: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
     def _with_parts(cls, given: dict[str, Any]) -> dict[str, Any]:
         for part in _PARTS:
             words, place = given.get(part, ""), f"{{{part}}}"
-            given = {
-                name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()
-            }
+            given = _put(given, place, words)
+            given["asks"] = _put(given.get("asks", {}), place, words)
         return given
 
 
