@@ -71,9 +71,9 @@ def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
 def _limit(state: DialogueState, facts: Facts) -> Step:
     """What may be sent at once, and in a day; then back to what waits."""
     each = limits_of(facts.profile, currency_of(None, facts)) or facts.profile.limits[0]
-    most = {name: Money(getattr(each, name), each.currency) for name in ("per_transfer", "per_day")}
+    once, day = Money(each.per_transfer, each.currency), Money(each.per_day, each.currency)
     state, pending = come_back(state, facts)
-    told = reply("limit.told", **most)
+    told = reply("limit.told", per_transfer=once, per_day=day)
     return (state, Answer(reply=told)) if pending is None else (state, Clarify(both(told, pending)))
 
 
