@@ -46,13 +46,29 @@ class Reply:
 class ReadBalance:
     """Read balances; of all accounts when `account` is null and there are none `among` which, and their `total`.
 
-    `less`: what an order that waits will take of it.
+    `less`: what an order, or what is due, will take of it; `enough`: whether it is enough for that.
     """
 
     account: AccountId | None = None
     among: tuple[AccountId, ...] = ()
     total: bool = False
     less: Money | None = None
+    enough: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sift:
+    """What no bank selects: of all that was read so many are `listed`, and `whether` any of it is there is told first.
+
+    `only`: whose merchant's name matches it, or all where none does; `but`: none at that merchant; `spent`: what left
+    the caller's accounts.
+    """
+
+    listed: int
+    only: str = ""
+    but: str = ""
+    spent: bool = False
+    whether: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,7 @@ class ReadTransactions:
     filter: TransactionFilter
     told: int = 0
     total: int = 0
+    sift: Sift | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,13 @@ class Topic(StrEnum):
     RECEIVED = "received"  # what came into an account
     SENT = "sent"  # whom the caller paid
     TOTAL = "total"  # the sum of several
+    SPENT = "spent"  # what went out, and to no account of the caller's
+    WHETHER = "whether"  # a yes or a no is asked for
+    FIRST = "first"  # the one that is due before the others
+    OTHERS = "others"  # all but what was told
+    ENOUGH = "enough"  # whether a balance is, for what is due or waits
+    LEFT = "left"  # what that leaves of it
+    THAT_MUCH = "that_much"  # whether the order that waits is of this amount
     WHO = "who"  # to whom the order that waits is
 
 

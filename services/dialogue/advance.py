@@ -16,7 +16,7 @@ from schemas.decision import (
     ReplyParam,
 )
 from schemas.ids import PayeeId
-from schemas.intent import Intent, SlotName
+from schemas.intent import Intent, SlotName, Topic
 from schemas.span import MoneyValue
 from services.dialogue.errands import bills_due, history, payees, result
 from services.dialogue.events import ActionDone, Facts
@@ -60,7 +60,8 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
             if task.account_heard:
                 memory = memory.first(reply("say.no_such_account", heard=task.account_heard))
             account = None if task.accounts else task.account
-            return done(memory, Execute(ReadBalance(account, task.accounts, task.total)))
+            enough = task.asked == Topic.ENOUGH
+            return done(memory, Execute(ReadBalance(account, task.accounts, task.total, task.less, enough)))
         case Intent.RECENT_TRANSACTIONS:
             return done(memory, Execute(history(task, facts)))
         case Intent.BILL_INQUIRY | Intent.BALANCE_INQUIRY:  # a card's balance is its bill

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Reply
-from schemas.ids import AccountId, BillId
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged
-from services.dialogue.errands import history, offer_of
+from services.dialogue.asked import measured
+from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
 from services.dialogue.phases import (
@@ -18,7 +18,6 @@ from services.dialogue.phases import (
     Confirming,
     DialogueState,
     Idle,
-    Memory,
     Offering,
     OfferingPerson,
     Proposing,
@@ -31,6 +30,7 @@ from services.dialogue.phases import (
 )
 from services.dialogue.prompts import and_again
 from services.dialogue.questions import due_to
+from services.dialogue.recent import of_recent
 from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import is_money, task_of
@@ -58,7 +58,7 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     if heard.by(*dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
-    task = leaning(state, heard)
+    task = measured(state, leaning(state, heard), facts)
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     for told in _told_first(state, heard, task):
@@ -76,51 +76,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = merged(waiting, heard, facts)
         task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
-        task = _of_recent(task, state.memory.recent, heard, facts)
-        if heard.by(*dialogue_rules().in_there):
-            task = replace(task, account=_spoken_of(state.memory, state.memory.recent))
+        task = of_recent(state.memory, state.memory.recent, task, heard, facts)
     return at_once(advance(replace(state.memory, recent=task), task, facts), facts)
-
-
-def _of_recent(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
-    """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
-    rules = dialogue_rules()
-    if (due := _asked_if_paid(recent, task, facts)) is not None:
-        return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
-    if recent.intent is task.intent and heard.by(*rules.earlier):
-        return replace(recent, further=recent.further + 1)
-    if recent.intent is task.intent and heard.by(*rules.same_history):
-        nobody = recent if task.payee is None else replace(recent, merchant="", bill=None)
-        return merged(replace(nobody, further=0), heard, facts)
-    if task.bill is None and heard.by(*rules.that_bill):
-        task = replace(task, bill=recent.bill)
-    elif task.source is None and heard.by(*rules.of_that):
-        task = replace(task, source=recent.account)
-    elif task.target is None and heard.by(*rules.to_that):
-        task = replace(task, target=recent.account or recent.target)
-    elif task.payee is None and not task.payee_heard and heard.by(*rules.to_them):
-        task = replace(task, payee=recent.payee)
-    elif task.account is None and heard.by(*rules.of_other):
-        task = replace(task, account=_other_than(recent.account, facts))
-    return recent if heard.by(*rules.that_history) else task
-
-
-def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
-    """The one account that the last command was about; None where that was several, or none."""
-    ordered = memory.ordered if is_money(recent) else None
-    if ordered is not None:
-        return ordered.source if ordered.target is None else None
-    return recent.account if not recent.accounts else None
-
-
-def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
-    """The bill whose last payment was asked about, for an order that names nothing."""
-    named = task.payee or task.payee_candidates or task.payee_heard or task.target or task.amounts
-    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named or task.bill or task.bill_heard:
-        return None
-    name, payees = history(recent, facts).filter.merchant, facts.payees
-    due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]
-    return due[0] if len(due) == 1 else None
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
@@ -129,12 +86,6 @@ def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:
         return replace(task, payee=waiting.payee)
     its = task.bill is None and heard.by(*dialogue_rules().that_bill)
     return replace(task, bill=waiting.bill) if its and waiting is not None else task
-
-
-def _other_than(account: AccountId | None, facts: Facts) -> AccountId | None:
-    """The other one of two accounts; None where there are more, or all were asked about."""
-    others = [each.id for each in facts.profile.accounts if each.id != account]
-    return others[0] if account is not None and len(others) == 1 else None
 
 
 def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:

@@ -23,6 +23,7 @@ from schemas.intent import Intent
 from schemas.money import MAX_MINOR, Money, exponent
 from schemas.payee import Payee
 from schemas.span import MoneyValue
+from services.dialogue.asked import asked_of_bills, by_day, history_name, sift_of, sifted, so_many, whether
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
     account,
@@ -34,7 +35,6 @@ from services.dialogue.names import (
     card_name,
     day_name,
     payee_at_bank,
-    payee_name,
     payee_told_apart,
     reply,
     said_name,
@@ -74,6 +74,8 @@ def _offer_plainly(task: Task, facts: Facts) -> Reply:
 
 def bills_due(task: Task, facts: Facts) -> Reply:
     """What is due, and when: for the bill asked about, else for the next ones."""
+    if (said := asked_of_bills(task, facts)) is not None:
+        return said
     due = bill(facts, task.bill)
     if due is not None and due.minimum is not None:
         return reply(
@@ -89,7 +91,7 @@ def bills_due(task: Task, facts: Facts) -> Reply:
 
 def _coming(task: Task, facts: Facts) -> Reply:
     """The bills of the days asked about, else the next ones, and how many more there are."""
-    coming, days, most = sorted(facts.profile.bills, key=lambda b: b.due_on), task.period, dialogue_rules().bills_listed
+    coming, days, most = by_day(facts), task.period, dialogue_rules().bills_listed
     if days is not None:
         within = [b for b in coming if b.due_on <= days.end and (b.due_on >= days.start or days.start <= facts.today)]
         if not within:
@@ -106,20 +108,21 @@ def _coming(task: Task, facts: Facts) -> Reply:
 
 def history(task: Task, facts: Facts) -> ReadTransactions:
     """What is asked of an account's history; more of it begins behind what was told."""
-    listed = min(task.listed, dialogue_rules().transactions_most) or dialogue_rules().transactions_listed
-    summed = task.total and not task.further
+    listed, summed = so_many(task), task.total and not task.further
+    sift = sift_of(task)
+    merchant = "" if sift and sift.only else history_name(task, facts)
     wanted = TransactionFilter(
         account_id=task.account,
         since=None if task.period is None or task.period.start == date.min else task.period.start,
         until=None if task.period is None or task.period.end == date.max else task.period.end,
-        merchant=_known_as(task.merchant, facts) or _paid_to(task, facts),
+        merchant=merchant,
         at_least=_bounds(task.at_least, task, facts, up=True),
         at_most=_bounds(task.at_most, task, facts, up=False),
-        limit=dialogue_rules().transactions_summed if summed else listed * (1 + task.further),
+        limit=dialogue_rules().transactions_summed if summed or sift else task.further + listed,
         received=task.received,
         sent=task.sent,
     )
-    return ReadTransactions(wanted, listed * task.further, listed if summed else 0)
+    return ReadTransactions(wanted, task.further, listed if summed else 0, sift)
 
 
 def _bounds(said: MoneyValue | None, task: Task, facts: Facts, *, up: bool) -> tuple[Money, ...]:
@@ -137,22 +140,6 @@ def _bounds(said: MoneyValue | None, task: Task, facts: Facts, *, up: bool) -> t
         bound = replace(said, amount_minor=even).within(currency, digits)
         bounds += [Money(min(bound.amount_minor, MAX_MINOR), currency)] if bound is not None else []
     return tuple(bounds)
-
-
-def _known_as(merchant: str, facts: Facts) -> str:
-    """A merchant as the history names them: a payee where one alone is called so: 大家, "landlord"."""
-    said, book = merchant.casefold(), facts.payees.values() if merchant else ()
-    called = [one for one in book if said in map(str.casefold, (one.relationship, *one.aliases))]
-    return called[0].name if len(called) == 1 else merchant
-
-
-def _paid_to(task: Task, facts: Facts) -> str:
-    """Who was paid, as the account's history names them: the payee, or whoever sends the bill."""
-    due = bill(facts, task.bill)
-    payee = task.payee if due is None else due.payee_id
-    if payee is None and len(names := {payee_name(facts, each) for each in task.payee_candidates}) == 1:
-        return names.pop()  # two of one name
-    return task.payee_heard if payee is None else payee_name(facts, payee)
 
 
 def payees(task: Task, facts: Facts) -> Execute | Refuse:
@@ -184,15 +171,12 @@ def _recently_paid(facts: Facts, count: int) -> list[Payee]:
 def result(event: ActionDone, facts: Facts) -> Reply:
     """What was read or done, in a sentence."""
     match event.action:
-        case ReadBalance(wanted, among, total, less):
+        case ReadBalance(wanted, among, total, less, enough):
             asked = among or (() if wanted is None else (wanted,))
             rows = tuple(a for a in event.accounts if not asked or a.id in asked)
-            return _balances(rows, facts, total=total) if less is None else _left(rows, less, facts)
-        case ReadTransactions(wanted, told, total):
-            entries = event.transactions[told : total or wanted.limit]
-            listed = _transactions(entries, facts, wanted, earlier=told > 0)
-            summed = _summed(event.transactions, facts, wanted) if total else None
-            return both(listed, summed) if summed is not None else listed
+            return _balances(rows, facts, total=total) if less is None else _left(rows, less, facts, enough)
+        case ReadTransactions():
+            return _history(event.action, event.transactions, facts)
         case ReadPayees(found):
             names = tuple(payee_told_apart(facts, p, found) for p in found)
             if len(names) == 1:  # of one it may be asked where the account is
@@ -206,15 +190,33 @@ def result(event: ActionDone, facts: Facts) -> Reply:
             return _card("card.unlocked", event.card, facts)
 
 
+def _history(read: ReadTransactions, rows: tuple[Transaction, ...], facts: Facts) -> Reply:
+    """What is asked of it, and the sum where that is."""
+    wanted, told, sift = read.filter, read.told, read.sift
+    entries = sifted(rows, sift, facts)
+    if sift is not None and (so := whether(entries, wanted, sift, facts)) is not None:
+        return both(so, _transactions(entries[:1], facts, replace(wanted, limit=1), earlier=False))
+    end = read.total or (told + sift.listed if sift is not None else wanted.limit)
+    alone = replace(wanted, limit=sift.listed) if sift is not None else wanted
+    listed = _transactions(entries[told:end], facts, alone, earlier=told > 0)
+    summed = _summed(entries, facts, wanted) if read.total else None
+    return both(listed, summed) if summed is not None else listed
+
+
 def _card(said: str, card: Card | None, facts: Facts) -> Reply:
     return reply(said) if card is None else reply(f"{said}_it", card=card_name(facts, card))
 
 
-def _left(rows: tuple[Account, ...], taken: Money, facts: Facts) -> Reply:
-    """What an order that waits will leave of a balance."""
-    had = rows[0].available if len(rows) == 1 else None
-    if had is None or had.currency != taken.currency or had.minor < taken.minor:
-        return _balances(rows, facts, total=False)
+def _left(rows: tuple[Account, ...], taken: Money, facts: Facts, enough: bool) -> Reply:
+    """What an order that waits will leave of a balance; `enough`: first whether that is more than it takes."""
+    had, told = rows[0].available if len(rows) == 1 else None, _balances(rows, facts, total=False)
+    if had is None or had.currency != taken.currency:
+        return told
+    if had.minor < taken.minor:
+        short = reply("balance.short", amount=replace(had, minor=taken.minor - had.minor))
+        return both(reply("say.no"), both(told, short)) if enough else both(told, short)
+    if enough:
+        return both(reply("say.yes"), both(told, _left(rows, taken, facts, enough=False)))
     left = replace(had, minor=had.minor - taken.minor)
     return reply("balance.left", account=account_name(facts, rows[0].id), amount=left)
 

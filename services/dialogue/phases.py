@@ -10,6 +10,7 @@ from schemas.consent import Consent
 from schemas.decision import Decision, Reply, SubmitTransfer, UnlockCard
 from schemas.ids import AccountId, BillId, CardId, PayeeId, ProposalId
 from schemas.intent import Intent, SlotName
+from schemas.money import Money
 from schemas.span import DateValue, MoneyValue
 
 
@@ -35,6 +36,11 @@ class Task:
     account: AccountId | None = None
     accounts: tuple[AccountId, ...] = ()  # where balances of several are asked for
     total: bool = False  # the sum of them
+    asked: str = ""  # a `Topic` that tells what of what is read is asked
+    less: Money | None = None  # what is to be taken of a balance
+    bills: tuple[BillId, ...] = ()  # where several are asked about
+    besides: str = ""  # of an account's history: not at this merchant
+    spent: bool = False  # only what went out
     card: CardId | None = None
     card_heard: str = ""  # what several cards are called
     bill: BillId | None = None
@@ -52,7 +58,7 @@ class Task:
     at_most: MoneyValue | None = None
     portion: str = ""
     listed: int = 0  # so many entries of it were asked for
-    further: int = 0  # so many times more of an account's history was asked for
+    further: int = 0  # so many entries of an account's history were told before
     foreign: MoneyValue | None = None  # in another currency
     refused: MoneyValue | None = None  # an amount that cannot be: the next one is of its currency, if it names none
     condition: BalanceCondition | None = None

@@ -5,10 +5,12 @@ from typing import Final
 
 from schemas.decision import Clarify
 from schemas.intent import Intent, Slots, Topic, Understood
+from schemas.money import exponent
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, payee_in_full, reply
 from services.dialogue.phases import Confirming, DialogueState, Memory, Offering, ReadBack, Reading, Step, Task
+from services.dialogue.policy import money
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
 from services.dialogue.rules import dialogue_rules
@@ -31,6 +33,8 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
         return _of_several(state, state.task, heard, facts)
     if topic == Topic.WHO and isinstance(state.phase, Reading | Confirming):
         return _to_whom(state.memory, state.phase.it, facts)
+    if topic == Topic.THAT_MUCH and isinstance(state.phase, Reading | Confirming):
+        return _so_much(state.memory, state.phase.it, heard.slots, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
@@ -44,6 +48,14 @@ def _to_whom(memory: Memory, it: ReadBack, facts: Facts) -> Step:
     payee = it.order.payee_id
     told = None if payee is None else reply("say.to_whom", payee=payee_in_full(facts, payee))
     return read_again(memory if told is None else memory.first(told), it)
+
+
+def _so_much(memory: Memory, it: ReadBack, said: Slots, facts: Facts) -> Step:
+    """Whether the order is of the amount that is asked about, which may leave out the small change."""
+    amount, unit = it.order.amount, 10 ** exponent(it.order.amount.currency)
+    asked = money(said.amount.value, amount.currency, facts) if said.amount is not None else None
+    so = asked in {amount, replace(amount, minor=amount.minor // unit * unit)}
+    return read_again(memory.first(reply("say.yes" if so else "say.no")), it)
 
 
 def offered_once(state: DialogueState, heard: Understood, facts: Facts) -> Step:

@@ -34,6 +34,12 @@ class DialogueRules(RuleFile):
     of_other: frozenset[str]
     earlier: frozenset[str]
     same_history: frozenset[str]
+    others: frozenset[str] = frozenset()
+    stretch_before: frozenset[str] = frozenset()
+    first_due: frozenset[str] = frozenset()
+    limit_asked: frozenset[str] = frozenset()
+    shops: str = "(?!)"
+    incomes: tuple[tuple[str, str], ...] = ()
     again: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]
@@ -65,6 +71,11 @@ class DialogueRules(RuleFile):
         for spelled, sound in self.sounds:
             name = re.sub(spelled, sound, name)
         return name
+
+    def income(self, said: str) -> str:
+        """What a history's names match where this came in, as a regular expression."""
+        known = (kept for heard, kept in self.incomes if re.search(heard, said, re.IGNORECASE))
+        return next(known, re.escape(said))
 
     def repeats(self, piece: str) -> bool:
         """Whether words that nothing was made of ask for more than one payment: 毎月, ずつ三回."""

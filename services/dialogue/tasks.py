@@ -14,6 +14,8 @@ from services.dialogue.phases import Disambiguation, Task
 
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
+_OF_BALANCE: Final = frozenset({Topic.ENOUGH, Topic.LEFT})
+_ASKED: Final = _OF_BALANCE | {Topic.WHETHER, Topic.FIRST, Topic.OTHERS}
 IN_CURRENCY: Final = "in "
 """Before the currency that is meant instead: "ok, pounds then"."""
 DAYS: Final = "days"
@@ -23,7 +25,8 @@ DAYS: Final = "days"
 def task_of(understood: Understood, limit: int) -> Task:
     """A new task for a command. `limit`: how many payees may be offered. The balance of a bill is what is owed."""
     assert understood.intent is not None, "a command has an intent"
-    owed = understood.intent is Intent.BALANCE_INQUIRY and understood.slots.bill is not None
+    slots = understood.slots
+    owed = understood.intent is Intent.BALANCE_INQUIRY and slots.bill is not None and slots.about not in _OF_BALANCE
     return merged(Task(Intent.BILL_INQUIRY if owed else understood.intent), understood, limit)
 
 
@@ -145,18 +148,25 @@ def _places(task: Task, slots: Slots) -> Task:
     if slots.card is not None:
         task = replace(task, card=slots.card.value)
     if slots.bill is not None:
-        task = replace(task, bill=slots.bill.value, bill_heard="")
+        task = replace(task, bill=slots.bill.value, bill_heard="", bills=(slots.bill.value, *slots.bill.readings))
     if slots.period is not None:
         task = replace(task, period=slots.period.value)
     if slots.about in {Topic.RECEIVED, Topic.SENT}:
-        task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT)
-    about = (slots.about, *(slots.topic.readings if slots.topic is not None else ()))
-    task = replace(task, total=True) if Topic.TOTAL in about else task
+        task = replace(task, received=slots.about == Topic.RECEIVED, sent=slots.about == Topic.SENT, spent=False)
+    task = _asked(task, (slots.about, *(slots.topic.readings if slots.topic is not None else ())))
     if slots.choice is not None and task.intent is Intent.RECENT_TRANSACTIONS:
         task = replace(task, listed=slots.choice.value)
     if slots.merchant is not None:
         task = replace(task, merchant=slots.merchant.value)
     return task
+
+
+def _asked(task: Task, about: tuple[str, ...]) -> Task:
+    """The task with what of what is read is asked."""
+    task = replace(task, total=True) if Topic.TOTAL in about else task
+    task = replace(task, spent=True) if Topic.SPENT in about else task
+    asked = next((each for each in about if each in _ASKED), task.asked)
+    return replace(task, asked=asked, bill=None if asked in _OF_BALANCE else task.bill)
 
 
 _DOUBTED: Final = {

@@ -3,16 +3,19 @@
 from dataclasses import replace
 from typing import Final
 
+from rules.orders import limits_of
 from schemas.decision import Answer, Clarify
 from schemas.extraction import Extraction, Fallback
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.money import Money
 from services.dialogue.advance import advance
 from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, command, queued
 from services.dialogue.events import Facts, UserUtterance
-from services.dialogue.names import reply
+from services.dialogue.names import both, reply
 from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
+from services.dialogue.policy import currency_of
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
 from services.dialogue.resume import come_back, dropped, going_on, offer_person, to_a_person
@@ -58,9 +61,20 @@ def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
         if heard.then is None or heard.then.intent not in MONEY_MOVING:
             return state, Answer(reply=reply("error.not_allowed"))
         return command(state.keeping(state.memory.first(reply("error.not_allowed"))), heard.then, facts)
+    if heard.by(*dialogue_rules().limit_asked) and facts.profile.limits:
+        return _limit(state, facts)
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)
     return _open_question(state, _in_full(state, text, heard, facts), facts)
+
+
+def _limit(state: DialogueState, facts: Facts) -> Step:
+    """What may be sent at once, and in a day; then back to what waits."""
+    each = limits_of(facts.profile, currency_of(None, facts)) or facts.profile.limits[0]
+    once, day = Money(each.per_transfer, each.currency), Money(each.per_day, each.currency)
+    state, pending = come_back(state, facts)
+    told = reply("limit.told", per_transfer=once, per_day=day)
+    return (state, Answer(reply=told)) if pending is None else (state, Clarify(both(told, pending)))
 
 
 def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -> str:

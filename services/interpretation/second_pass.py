@@ -38,6 +38,7 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
+from services.understanding.clarification.money_questions import asked_of_money, narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
@@ -97,7 +98,8 @@ _LOOKS: Final = (
     # Who was told to bring money into safety; a card that is to work again.
     _Look(_ALL, deceived),
     _Look(_ALL, back_on),
-    # What is asked about the order that is read back.
+    # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
+    _Look(_ALL, asked_of_money),
     _Look(_ALL, asked_of_order),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
@@ -175,6 +177,7 @@ _LOOKS: Final = (
     _Look(_THEN, mentioned, of_its_biller),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired, in_there),
+    _Look(_THEN, narrowed_history),
     _Look(_THEN, unknown_source, of_an_account),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),

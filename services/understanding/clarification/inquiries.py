@@ -130,10 +130,15 @@ def asked_on(said: Said, found: Understood) -> Understood | None:
     match = said.heard.payees
     if match is None or match.choice is None or found.intent not in {None, *TOLD_ALONE}:
         return None
-    if not said.rules.patterns.and_of.fullmatch(f"{said.text[: match.start]}_{said.text[match.end :]}"):
+    named = f"{said.text[: match.start]}_{said.text[match.end :]}"
+    to = said.rules.patterns.and_to.fullmatch(named)
+    sent = Slot(str(Topic.SENT), said.heard.whole(_AGAIN)) if to is not None else None
+    if sent is None and not said.rules.patterns.and_of.fullmatch(named):
         return None
     payee = Slot(PayeeId(match.choice), Evidence.naming(match, _AGAIN))
-    return Understood(Intent.RECENT_TRANSACTIONS, Slots(payee=payee), (), Route.FAST, 1.0, _AGAIN, payees=match)
+    return Understood(
+        Intent.RECENT_TRANSACTIONS, Slots(payee=payee, topic=sent), (), Route.FAST, 1.0, _AGAIN, payees=match
+    )
 
 
 def inquired(said: Said, found: Understood) -> Understood | None:

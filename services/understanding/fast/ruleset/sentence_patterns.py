@@ -3,19 +3,24 @@
 import re
 from typing import Any, Final
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied")
+_PARTS: Final = ("title", "denied", "lead")
 """What stands in others in braces."""
+
+
+def _put(given: dict[str, Any], place: str, words: str) -> dict[str, Any]:
+    return {name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()}
 
 
 class SentencePatterns(RuleFile):
     """Regular expressions, told by the comments of the file; one that a language does not have matches nowhere."""
 
     title: str = ""
+    lead: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
@@ -140,15 +145,20 @@ class SentencePatterns(RuleFile):
     reason_ends: re.Pattern[str] = _NOWHERE
     reason_begins: re.Pattern[str] = _NOWHERE
     already_done: re.Pattern[str] = _NOWHERE
+    asks: dict[str, re.Pattern[str]] = Field(default_factory=dict)
+    and_to: re.Pattern[str] = _NOWHERE
+    income: re.Pattern[str] = _NOWHERE
+    asks_whether: re.Pattern[str] = _NOWHERE
+    spends: re.Pattern[str] = _NOWHERE
+    of_those: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
     def _with_parts(cls, given: dict[str, Any]) -> dict[str, Any]:
         for part in _PARTS:
             words, place = given.get(part, ""), f"{{{part}}}"
-            given = {
-                name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()
-            }
+            given = _put(given, place, words)
+            given["asks"] = _put(given.get("asks", {}), place, words)
         return given
 
 

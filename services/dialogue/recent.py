@@ -1,0 +1,68 @@
+"""What a command leans on: what the last one was about, "it", "there", "the other one"."""
+
+from dataclasses import replace
+
+from schemas.ids import AccountId, BillId
+from schemas.intent import Intent, Understood
+from services.dialogue.amounts import merged
+from services.dialogue.asked import first_due, followed
+from services.dialogue.errands import history
+from services.dialogue.events import Facts
+from services.dialogue.phases import Memory, Task
+from services.dialogue.rules import dialogue_rules
+from services.dialogue.tasks import is_money
+
+
+def of_recent(memory: Memory, recent: Task, task: Task, heard: Understood, facts: Facts) -> Task:
+    """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
+    task = _leaning(task, recent, heard, facts)
+    return replace(task, account=_spoken_of(memory, recent)) if heard.by(*dialogue_rules().in_there) else task
+
+
+def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
+    rules = dialogue_rules()
+    if (due := _asked_if_paid(recent, task, facts)) is not None:
+        return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
+    if recent.intent is task.intent and (after := followed(task, recent, heard, facts)) is not None:
+        return after
+    if recent.intent is task.intent and heard.by(*rules.same_history):
+        named = task.payee is not None or task.merchant or task.bill is not None
+        nobody = replace(recent, merchant="", payee=None, payee_candidates=(), bill=None) if named else recent
+        return merged(replace(nobody, further=0), heard, facts)
+    if task.bill is None and heard.by(*rules.that_bill):
+        task = replace(task, bill=recent.bill)
+    elif task.bill is None and heard.by(*rules.first_due) and (first := first_due(recent, facts)) is not None:
+        task = replace(task, bill=first.id)
+    elif task.source is None and heard.by(*rules.of_that):
+        task = replace(task, source=recent.account)
+    elif task.target is None and heard.by(*rules.to_that):
+        task = replace(task, target=recent.account or recent.target)
+    elif task.payee is None and not task.payee_heard and heard.by(*rules.to_them):
+        task = replace(task, payee=recent.payee)
+    elif task.account is None and heard.by(*rules.of_other):
+        task = replace(task, account=_other_than(recent.account, facts))
+    return recent if heard.by(*rules.that_history) else task
+
+
+def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
+    """The one account that the last command was about; None where that was several, or none."""
+    ordered = memory.ordered if is_money(recent) else None
+    if ordered is not None:
+        return ordered.source if ordered.target is None else None
+    return recent.account if not recent.accounts else None
+
+
+def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
+    """The bill whose last payment was asked about, for an order that names nothing."""
+    named = task.payee or task.payee_candidates or task.payee_heard or task.target or task.amounts
+    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named or task.bill or task.bill_heard:
+        return None
+    name, payees = history(recent, facts).filter.merchant, facts.payees
+    due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]
+    return due[0] if len(due) == 1 else None
+
+
+def _other_than(account: AccountId | None, facts: Facts) -> AccountId | None:
+    """The other one of two accounts; None where there are more, or all were asked about."""
+    others = [each.id for each in facts.profile.accounts if each.id != account]
+    return others[0] if account is not None and len(others) == 1 else None

@@ -1,0 +1,182 @@
+"""Questions by patterns: is it enough, due then, the 129 one; "and the one before that", 「その前の日は」."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+from schemas.balances import Measure, Reckoning
+from schemas.consent import ORDERS
+from schemas.ids import AccountId, BillId, RuleId
+from schemas.intent import MONEY_MOVING, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.span import SUMS, DateValue, SpanKind
+from services.understanding.correction.amounts import comes_to
+from services.understanding.correction.said import Said
+
+_RULE: Final = RuleId("intents.asked_of_money@1")
+
+
+class _Kind(NamedTuple):
+    """What a pattern of this name asks. `bills`: how many are named; one too few, and it is the one just told."""
+
+    intent: Intent
+    topic: str = ""
+    when: str = "idle"
+    bills: tuple[int, ...] = (0,)
+    days: int = 0
+
+
+_FURTHER: Final = _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIONS)
+_KINDS: Final = {
+    "that_much": _Kind(Intent.INFORM, Topic.THAT_MUCH, "order"),
+    "enough": _Kind(Intent.BALANCE_INQUIRY, Topic.ENOUGH, "any", (0, 1, 2)),
+    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "idle", (1, 2)),
+    "sum_due": _Kind(Intent.BILL_INQUIRY, Topic.TOTAL, "idle", (2,)),
+    "first_of": _Kind(Intent.BILL_INQUIRY, Topic.FIRST, "idle", (2,)),
+    "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
+    "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed"),
+    "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
+    "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
+    "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
+    "limit_asked": _Kind(Intent.QNA),
+    "one_before": _FURTHER,
+    "stretch_before": _FURTHER,
+    "others": _FURTHER,
+    "of_history": _FURTHER,
+    "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS),
+    "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
+    "same_history": _FURTHER,
+    "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
+}
+_UNLIKE_ORDERS: Final = frozenset({"sum_due", "last_few", "as_then", "enough", "due_then"})
+_SHOPS: Final = frozenset({"same_history", "cost_then"})
+_ONE: Final = frozenset({"one_before", "of_history", "paid_last"})
+_LETTERS: Final = {"account": "A", "bill": "B"}
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question, with a letter for each account, bill, sum and day in it."""
+
+    said: Said
+    found: Understood
+
+    @cached_property
+    def things(self) -> list[tuple[int, int, str, Any]]:
+        """Where each is named: code points, its letter, its id or span."""
+        units, nouns, rules, at = self.said.units, self.said.hearing.nouns, self.said.rules, 0
+        named: list[tuple[int, int, str, Any]] = []
+        while at < len(units.words):
+            end, symbols = nouns.trie.longest(units.words, at)
+            own = [n for each in symbols if (n := nouns.nouns[each]).id and n.kind in _LETTERS]
+            named += [(units.starts[at], units.ends[end - 1], _LETTERS[n.kind], n.id) for n in own[:1]]
+            at = max(end, at + 1)
+        for span in self.said.heard.spans:
+            day = isinstance(span.value, DateValue)
+            if day or (span.kind in SUMS and rules.units(span.surface).words != rules.words.one):  # "in one go"
+                named.append((span.start, span.end, "D" if day else "M", span))
+        return sorted(named, key=lambda each: (each[0], -each[1]))
+
+    @cached_property
+    def text(self) -> str:
+        """The words in lower case, with the letters in their places."""
+        told, at, text = "", 0, self.said.text
+        for start, end, letter, _ in self.things:
+            if start >= at:
+                told, at = told + text[at:start].lower() + letter, end
+        return told + text[at:].lower()
+
+    def of(self, letter: str) -> list[Slot[Any]]:
+        """The things of a kind, each with its place."""
+        return [Slot(it, self.said.heard.evidence(s, e, _RULE)) for s, e, kind, it in self.things if kind == letter]
+
+    def may_be(self, name: str, kind: _Kind) -> bool:
+        """Whether such is asked where the dialogue stands, by what is named and how it was read."""
+        context, intent, bills = self.said.context, self.found.intent, {each.value for each in self.of("B")}
+        order, recent = context.terms.awaited in ORDERS, context.recent
+        if kind.when in {"order", "any"}:
+            fits = order or kind.when == "any"
+        else:
+            stands = {"idle", recent, "billed" if context.recent_bill or bills else ""}
+            fits = context.idle and kind.when in stands
+        pays = intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
+        if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
+            return False
+        return fits and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
+
+    def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
+        """What is asked, with all that is named."""
+        whole, sums = self.said.heard.whole(_RULE), self.of("M")
+        slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(kind.topic), whole) if kind.topic else None}
+        slots["choice"] = Slot(1, whole) if name in _ONE else None
+        ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
+        if kind.topic == Topic.FIRST:
+            ids = (min((b for b in self.said.context.bills if b.id in ids), key=lambda b: b.due_on).id,)
+        slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
+        accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
+        slots["account"] = accounts[0] if accounts else None
+        if sums:
+            many = [int(v) for v in sums[0].value.values if isinstance(v, str) and v.isdecimal()]
+            told = comes_to(sums[0].value, self.said.heard)
+            value = many[:1] if name == "last_few" else told[:1]
+            slots["choice" if name == "last_few" else "amount"] = replace(sums[0], value=value[0]) if value else None
+            waits = name == "enough" and not self.said.context.idle  # 「二千円足りない」 corrects what was read back
+            if len(sums) > 1 or not value or (len(told) > 1 and name == "enough") or waits:
+                return None
+        if kind.topic == Topic.WHETHER:
+            slots["period"] = self._period(groups)
+        if name in _SHOPS:
+            slots["merchant"] = Slot(groups["shop"].replace(self.said.rules.patterns.of, ""), whole)
+        units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
+        slots["portion"] = units[0] if units else None
+        slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
+        route = Route.QNA if kind.intent is Intent.QNA else Route.FAST
+        rule = RuleId(f"intents.{name}@1")
+        return Understood(kind.intent, Slots(**slots), (), route, 1.0, rule, payees=self.found.payees)
+
+    def _period(self, groups: dict[str, str]) -> Slot[Any] | None:
+        """The days by which, or in which, a bill is due."""
+        days = self.of("D")
+        if not days:
+            return None
+        period: DateValue = days[0].value.value
+        if "before" in groups:
+            period = replace(period, end=period.start - timedelta(days=1))
+        if groups:
+            period = replace(period, start=min(self.said.today, period.end))
+        return replace(days[0], value=period)
+
+
+def asked_of_money(said: Said, found: Understood) -> Understood | None:
+    """The question; None where it is none of these, or holds a word that nobody has read."""
+    if said.context.code or found.consent is not None or found.intent is Intent.FAREWELL:
+        return None
+    asked = _Asked(said, found)
+    for name, pattern in said.rules.patterns.asks.items():
+        kind = _KINDS[name]
+        match = pattern.fullmatch(asked.text)
+        if match is not None and asked.may_be(name, kind):
+            return asked.meant(name, kind, {key: words for key, words in match.groupdict().items() if words})
+    return None
+
+
+def narrowed_history(said: Said, found: Understood) -> Understood | None:
+    """A history with what of it is asked: if it came in, by what name, only what was spent; of "that" the last one."""
+    patterns, slots, whole = said.rules.patterns, found.slots, said.heard.whole(_RULE)
+    if found.by("recent_transactions.it") and not patterns.of_those.search(said.text):
+        return replace(found, slots=replace(slots, choice=Slot(1, whole)))
+    if found.intent is not Intent.RECENT_TRANSACTIONS or found.by("recent_transactions.it"):
+        return None
+    word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
+    if word is not None and slots.merchant is None and slots.payee is None:
+        slots = replace(slots, merchant=Slot(word[0], whole))
+    sums = any(span.kind in {SpanKind.MONEY, SpanKind.DIGITS} for span in said.heard.spans)
+    named, about = slots.merchant or slots.payee or slots.bill, ""
+    if named and not sums and slots.choice is None and patterns.asks_whether.search(said.text):
+        about = Topic.WHETHER
+    elif not named and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
+        about = Topic.SPENT
+    if about:
+        first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
+        slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
+    return replace(found, slots=slots) if slots is not found.slots else None
