@@ -4,7 +4,7 @@ import asyncio
 from typing import Any, Protocol
 
 
-class Door(Protocol):
+class HoldingDoor(Protocol):
     """Whose business reading is."""
 
     inner: asyncio.Protocol
@@ -21,7 +21,7 @@ class Door(Protocol):
 class HeldTransport:
     """The transport as a protocol behind the door sees it: reading is the door's business."""
 
-    def __init__(self, transport: asyncio.Transport, door: Door) -> None:
+    def __init__(self, transport: asyncio.Transport, door: HoldingDoor) -> None:
         self._transport = transport
         self._door = door
 

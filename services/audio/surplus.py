@@ -15,7 +15,7 @@ PAUSE_S: Final = 0.05
 
 
 @dataclass(slots=True)
-class Heard:
+class SoundHeard:
     """Until when one call's sound would have lasted, by the loop's clock."""
 
     until: float | None = None
@@ -27,7 +27,7 @@ class Surplus:
     def __init__(self) -> None:
         self._left, self._at = BURST_S, 0.0
 
-    async def wait(self, call: Heard, seconds: float) -> None:
+    async def wait(self, call: SoundHeard, seconds: float) -> None:
         """Return when so many seconds more of a call may be heard: at real time at the latest."""
         time = asyncio.get_running_loop().time
         if call.until is None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from services.audio.frames import VAD_FRAME
-from services.audio.surplus import Heard, Surplus
+from services.audio.surplus import SoundHeard, Surplus
 
 _CONTEXT: Final = 64
 """Samples of the frame before that the model sees."""
@@ -42,7 +42,7 @@ class VadState:
     h: NDArray[np.float32] = field(default_factory=lambda: _zeros(1, 1, 128))
     c: NDArray[np.float32] = field(default_factory=lambda: _zeros(1, 1, 128))
     context: Samples = field(default_factory=lambda: _zeros(_CONTEXT))
-    heard: Heard = field(default_factory=Heard)
+    heard: SoundHeard = field(default_factory=SoundHeard)
 
 
 class SileroVad:
