@@ -70,6 +70,7 @@ def create_app(gateway: Gateway, further: Iterable[Callable[[Gateway], APIRouter
         docs_url=None,
         redoc_url=None,
     )
+    app.state.subject = gateway.authenticator.subject  # for the door
     errors.install(app, gateway.metrics)
     openapi.install(app)
     app.add_middleware(_Secured)

@@ -39,6 +39,10 @@ class Authenticator:
         """Whether tokens could be verified now. What bridges sign needs no key of the issuer's."""
         return await self._tokens.has_keys()
 
+    def subject(self, token: str) -> str | None:
+        """Whose a token is, as far as is known without asking anybody; null where it does not hold."""
+        return self._tokens.subject(token)
+
     async def of_token(self, token: str) -> Principal:
         """Who a token is of that came on its own. Raises Unauthenticated, DependencyFailed."""
         return await self._tokens.verify(token)

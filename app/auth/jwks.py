@@ -13,7 +13,7 @@ from joserfc.jwk import Key, KeySet, OctKey
 
 from app.auth.principal import Principal
 from app.auth.tokens import SignedToken, TokenRules, UnknownKey, principal_of, signed_token
-from schemas.errors import DependencyFailed
+from schemas.errors import DependencyFailed, Unauthenticated
 from schemas.printable import fault_words
 from services.ports import Clock
 
@@ -131,6 +131,14 @@ class TokenVerifier:
 
     def _principal(self, token: str, keys: KeySet) -> Principal:
         return principal_of(self._signatures.read(token, keys), self._rules, self._clock.now())
+
+    def subject(self, token: str) -> str | None:
+        """Whose a token is by the keys at hand; null where it does not hold. Nothing is fetched."""
+        keys = self._usable()
+        try:
+            return None if keys is None else self._principal(token, keys).subject
+        except Unauthenticated:
+            return None
 
     async def has_keys(self) -> bool:
         """Whether a token could be verified now; keys that are not there yet are asked for, and waited for shortly."""

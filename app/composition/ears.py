@@ -9,6 +9,7 @@ from schemas.errors import ConfigInvalid, RecognizerUnavailable
 from services.asr import load
 from services.asr.recognizer import WhisperRecognizer
 from services.audio.decoder_pool import DecoderPool
+from services.audio.surplus import Surplus
 from services.audio.vad import SileroVad
 from services.observability import Metrics
 from services.ports import Recognizer
@@ -57,6 +58,6 @@ async def decoder_pool(stack: AsyncExitStack) -> DecoderPool:
 
 def voice_activity(stack: AsyncExitStack) -> SileroVad:
     """Voice activity of all calls; `stack` closes it."""
-    vad = SileroVad()
+    vad = SileroVad(surplus=Surplus())
     stack.callback(vad.close)
     return vad

@@ -16,7 +16,9 @@ from uvicorn.config import Config
 from uvicorn.server import ServerState
 
 from app.gate.bounded_http import BoundedHttp, answer
+from app.gate.held import HeldTransport
 from app.gate.lobby import PARSING_BURST_S, PAUSE_S, Lobby, Turns
+from app.gate.vouching import HEAD_END, Vouching
 from app.gate.websocket import HANDSHAKE_S, BoundedWebSocket
 
 log = logging.getLogger(__name__)
@@ -47,30 +49,7 @@ BODY_BYTES_S: Final = 2_000.0
 """A body comes within BODY_S and the time that it takes at this rate."""
 CLOSING_S: Final = 10.0
 """A peer that does not take what was written is cut off this long after it was said goodbye, or 3 × this without it."""
-_LOBBIES: Final[WeakKeyDictionary[ServerState, Lobby]] = WeakKeyDictionary()
-
-
-class _HeldTransport:
-    """The transport as a protocol behind the door sees it: reading is the door's business."""
-
-    def __init__(self, transport: asyncio.Transport, door: "ConnectionGate") -> None:
-        self._transport = transport
-        self._door = door
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._transport, name)
-
-    def pause_reading(self) -> None:
-        """Nothing more for now."""
-        self._door.hold()
-
-    def resume_reading(self) -> None:
-        """Go on."""
-        self._door.release()
-
-    def set_protocol(self, protocol: asyncio.Protocol) -> None:
-        """The connection was upgraded."""
-        self._door.inner = protocol
+_LOBBIES: Final[WeakKeyDictionary[ServerState, tuple[Lobby, Vouching]]] = WeakKeyDictionary()
 
 
 class ConnectionGate(asyncio.Protocol):
@@ -84,7 +63,11 @@ class ConnectionGate(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._loop = _loop or asyncio.get_running_loop()
-        self._lobby = _LOBBIES.get(server_state) or _LOBBIES.setdefault(server_state, Lobby(self._loop))
+        if server_state not in _LOBBIES:
+            subject = getattr(getattr(config.app, "state", None), "subject", None)
+            _LOBBIES[server_state] = Lobby(self._loop), Vouching(self._loop, subject)
+        self._lobby, self._vouching = _LOBBIES[server_state]
+        self._first: bool | None = None
         http = BoundedHttp(config, server_state, app_state, self._loop)
         self.inner: asyncio.Protocol = http
         http.settled = self._charge_newcomer
@@ -110,7 +93,7 @@ class ConnectionGate(asyncio.Protocol):
 
     def begin(self, transport: asyncio.Transport) -> None:
         """It may ask."""
-        self.inner.connection_made(_HeldTransport(transport, self))  # type: ignore[arg-type]
+        self.inner.connection_made(HeldTransport(transport, self))  # type: ignore[arg-type]
 
     def refuse(self, transport: asyncio.Transport) -> None:
         """There is no room."""
@@ -132,10 +115,17 @@ class ConnectionGate(asyncio.Protocol):
             return
         self._charge_requests()
         turns = self._turns
-        if turns is not None and turns.in_debt:
+        if turns is not None and turns.in_debt and not (turns is self._lobby.newcomers and self._goes_first):
             turns.queue(self)
         else:
             self.feed()
+
+    @property
+    def _goes_first(self) -> bool:
+        """Whether a customer of ours comes, and need not wait behind those who will be told no; looked at once."""
+        if self._first is None and HEAD_END in self._pending:
+            self._first = self._vouching.goes_first(self._pending)
+        return self._first is True
 
     def _charge_requests(self) -> None:
         """What was answered since the last time costs this connection; all that are unknown or refused, too."""

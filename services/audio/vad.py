@@ -11,9 +11,10 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 
-from schemas.audio import Samples
+from schemas.audio import SAMPLE_RATE, Samples
 from schemas.errors import RecognizerUnavailable
 from services.audio.frames import VAD_FRAME
+from services.audio.surplus import SoundHeard, Surplus
 
 _CONTEXT: Final = 64
 """Samples of the frame before that the model sees."""
@@ -41,12 +42,17 @@ class VadState:
     h: NDArray[np.float32] = field(default_factory=lambda: _zeros(1, 1, 128))
     c: NDArray[np.float32] = field(default_factory=lambda: _zeros(1, 1, 128))
     context: Samples = field(default_factory=lambda: _zeros(_CONTEXT))
+    heard: SoundHeard = field(default_factory=SoundHeard)
 
 
 class SileroVad:
-    """Speech probabilities. What comes in real time is heard at once (0.12 ms a frame), more of it in threads."""
+    """Speech probabilities. What comes in real time is heard at once (0.12 ms a frame), more of it in threads.
 
-    def __init__(self, threads: int = 1) -> None:
+    `surplus` bounds what comes faster than time; without it, all is heard as it comes.
+    """
+
+    def __init__(self, threads: int = 1, surplus: Surplus | None = None) -> None:
+        self._surplus = surplus
         options = onnxruntime.SessionOptions()
         options.inter_op_num_threads = 1
         options.intra_op_num_threads = 1
@@ -68,6 +74,8 @@ class SileroVad:
 
     async def listen(self, state: VadState, samples: Samples) -> list[float]:
         """`probabilities`; off the event loop where they are many, so that no call blocks another."""
+        if self._surplus is not None:
+            await self._surplus.wait(state.heard, samples.size / SAMPLE_RATE)
         if samples.size <= _AT_ONCE * VAD_FRAME:
             heard = self.probabilities(state, samples)
             await asyncio.sleep(0)  # who sends faster than time has no turns on end

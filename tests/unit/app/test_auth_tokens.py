@@ -213,12 +213,15 @@ async def test_a_signature_that_held_is_looked_at_once_and_all_else_each_time(mo
 
     monkeypatch.setattr(jwks, "signed_token", look)
     verifier = TokenVerifier(FakeIssuer(KEY), RULES, clock)
+    assert verifier.subject(good) is None, "there are no keys yet"
     for _ in range(3):
         assert (await verifier.verify(good)).customer == "ann"
+    assert verifier.subject(good) == "ann"
     assert looked == [good]
     for forged in (good[:-8] + "AAAAAAAA", _swapped()):
         with pytest.raises(Unauthenticated):
             await verifier.verify(forged)
+        assert verifier.subject(forged) is None
     monkeypatch.setattr(jwks, "REMEMBERED", 1)
     await verifier.verify(token(sub="bob"))
     assert (await verifier.verify(good)).customer == "ann"

@@ -1,9 +1,12 @@
 """The voice-activity model: one session, a state for each call."""
 
 import asyncio
+import time
 
 import numpy as np
+import pytest
 
+from services.audio import surplus
 from services.audio.frames import VAD_FRAME
 from services.audio.vad import SileroVad, VadState
 from tests.harness.gateway import clip, hiss, vad
@@ -52,3 +55,27 @@ async def test_listening_leaves_the_event_loop_free() -> None:
         assert beats >= frames.size // VAD_FRAME
     finally:
         model.close()
+
+
+async def test_sound_faster_than_time_is_heard_so_fast_by_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surplus, "LEAD_S", 0.3)
+    monkeypatch.setattr(surplus, "BURST_S", 1.0)
+    model, heard = SileroVad(surplus=surplus.Surplus()), [0.0] * 5
+
+    async def hear(call: int, seconds: float) -> None:
+        state = VadState()
+        while heard[call] < seconds:
+            await model.listen(state, np.zeros(VAD_FRAME * 4, dtype=np.float32))
+            heard[call] += 4 * VAD_FRAME / 16_000
+
+    began = time.monotonic()
+    greedy = [asyncio.create_task(hear(call, 1e9)) for call in range(4)]
+    await asyncio.sleep(0.5)
+    await hear(4, 0.25)
+    took = time.monotonic() - began
+    assert took < 0.6 + 0.25, "who is not before time waits for nobody"
+    assert 4 * 0.3 + 1.0 < sum(heard[:4]) < 4 * (0.3 + 0.128 + took) + 1.0 + surplus.SHARE * took + 0.128
+    for one in greedy:
+        one.cancel()
+    await asyncio.gather(*greedy, return_exceptions=True)
+    model.close()

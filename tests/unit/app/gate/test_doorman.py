@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -113,6 +114,7 @@ def opened(loop: asyncio.AbstractEventLoop, state: ServerState, status: int) -> 
         await send({"type": "http.response.start", "status": status, "headers": [(b"content-length", b"0")]})
         await send({"type": "http.response.body", "body": b""})
 
+    app.state = SimpleNamespace(subject=lambda token: "ann" if token == "y.of-ann" else None)  # type: ignore[attr-defined]
     config = Config(app, log_config=None)
     config.load()
     door = ConnectionGate(config, state, {}, _loop=loop)
@@ -151,6 +153,21 @@ async def test_newcomers_at_once_are_read_as_their_refusals_are_paid(status: int
     told = sum(door.inner.answered for door in doors)  # type: ignore[attr-defined]
     paid = (NEWCOMERS_BURST_S + 0.2 * NEWCOMERS_S) / REFUSAL_S
     assert told <= paid if status == 401 else told == 200, "who is answered well pays nothing"
+
+
+async def test_a_customer_comes_before_those_who_will_be_told_no_so_often() -> None:
+    loop, state = asyncio.get_running_loop(), ServerState()
+    forged = [opened(loop, state, 401) for _ in range(200)]
+    for door in forged:
+        door.data_received(REQUEST)
+    forged[0]._lobby.newcomers.charge(10.0)
+    customers = [opened(loop, state, 200) for _ in range(20)]
+    for door in customers:
+        door.data_received(REQUEST.replace(b"Bearer y\r\n\r\n", b"Bearer y.of-ann\r\nContent-Length: 1\r\n\r\n"))
+        door.data_received(b"x")
+    await asyncio.sleep(0.05)
+    told = sum(door.inner.answered for door in customers)  # type: ignore[attr-defined]
+    assert told == 10, "they go first, and what they send with it, but one customer does not so without end"
 
 
 async def test_bodies_have_an_allowance_together() -> None:
