@@ -9,14 +9,17 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from rules.load import RuleFile, exists, load
 from schemas.ids import language
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, SlotName, Understood
-from schemas.span import SUMS, DateValue, SpanKind, overlap
+from schemas.balances import Measure, Reckoning
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.span import SUMS, DateValue, MoneyValue, SpanKind, overlap
+from services.understanding.clarification.reckoned_orders import month_before
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import one_after_another, put_back
 from services.understanding.correction.said import Said
@@ -26,19 +29,22 @@ _GAP: Final = re.compile(r"\{([a-z_0-9]+)\}")
 _WAYS: Final = "ways"
 _PERCENT: Final = "percent"
 """What an amount is multiplied by, where it is no number: by so many ways, by a percentage."""
+_PLUS: Final = "plus"
 _DROPPED: Final = "'’"
+_WORD: Final = re.compile(r" ([A-Za-z]+)")
 _WHOLE: Final = 100
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 
 
 class Wording(BaseModel):
-    """A sentence, and the orders that it is put in; what their sum is multiplied by, where it is not theirs."""
+    """A sentence, and the orders that it is put in; what their sum, or what was paid before, is multiplied by."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     say: str
     put: tuple[str, ...]
     times: str = ""
+    before: bool = False
 
 
 class WordedFile(RuleFile):
@@ -111,7 +117,7 @@ def worded(said: Said, found: Understood) -> Understood | None:
     words = _reduced(said, rules)
     for pattern, wording in rules.orders:
         match = pattern.fullmatch(words.text)
-        if match is None or not _placed(words, match):
+        if match is None or not _placed(words, match, wording):
             continue
         orders = [_order(words, match, wording, each) for each in wording.put if _filled(match, each)]
         if orders and all(orders):
@@ -125,15 +131,21 @@ def _filled(match: re.Match[str], put: str) -> bool:
     return all(groups[name] is not None for name in _GAP.findall(put) if name[-1].isdigit())
 
 
-def _placed(words: _Worded, match: re.Match[str]) -> bool:
-    """Whether everything that is named is of an order, or said of it before; and nothing takes it back."""
+def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
+    """Whether everything that is named is of an order, or said of it before; and nothing takes it back.
+
+    With whom a sum is shared, who is named beside the one who gets it, has no place else.
+    """
+    company = wording.times == _WAYS and match.start("n") >= match.end("talk")
     groups = [match.span(name) for name, kept in match.groupdict().items() if kept is not None and not name.startswith("talk")]
     used = {at for at in words.things if any(begin <= at < end for begin, end in groups)}
     values = {str(words.things[at][1]) for at in used}
     for at in words.things.keys() - used:
-        thing = words.things[at][1]
-        past = isinstance(thing, DateValue) and thing.end <= words.said.today and "talk" in match.groupdict()
-        if not past and str(thing) not in values:
+        evidence, thing = words.things[at]
+        told = words.said.rules.patterns.told_of.search(words.said.text, 0, evidence.start) is not None
+        past = isinstance(thing, DateValue) and (told or thing.end <= words.said.today) and "talk" in match.groupdict()
+        with_him = company and words.text[at] == "N" and at < match.end("talk")
+        if not past and not with_him and str(thing) not in values:
             return False
     talk = " ".join(kept or "" for name, kept in match.groupdict().items() if name.startswith("talk"))
     return words.rules.stops.search(talk) is None
@@ -156,6 +168,8 @@ def _order(words: _Worded, match: re.Match[str], wording: Wording, put: str) -> 
         return None
     if any(each.slot is not SlotName.PAYEE for each in order.unresolved):
         return None
+    if SlotName.PAYEE in order.missing and not order.unresolved:
+        return None
     return _scaled(words, match, wording, order)
 
 
@@ -173,14 +187,18 @@ def _scaled(words: _Worded, match: re.Match[str], wording: Wording, order: Under
     """The order with its part of the sum; without one where that does not come out even, or nobody knows which part."""
     factor = _factor(words, match, wording.times)
     slots = order.slots
-    if factor == 1:
+    if wording.before and factor is not None and slots.payee is not None and slots.amount is None:
+        period = month_before(words.said.today) if match.groupdict().get("month") is not None else None
+        reckoning = Reckoning(Measure.BEFORE, share=factor, period=period)
+        by = Slot(reckoning, words.said.heard.whole(words.rules.file.rule))
+        return replace(order, slots=replace(slots, reckoning=by), missing=())
+    if (factor == 1 and wording.times != _PLUS) or (slots.amount is None and SlotName.AMOUNT not in order.missing):
         return order
     if slots.amount is None:
-        if slots.reckoning is None or factor is None:
-            return None
-        more = replace(slots.reckoning.value, share=factor * slots.reckoning.value.share)
-        return replace(order, slots=replace(slots, reckoning=replace(slots.reckoning, value=more)))
-    parts = [each.amount_minor * factor for each in (slots.amount.value, *slots.amount.readings)] if factor else []
+        return None
+    more = words.things[match.start("more")][1] if wording.times == _PLUS else None
+    extra = more.amount_minor if isinstance(more, MoneyValue) else 0
+    parts = [each.amount_minor * factor + extra for each in (slots.amount.value, *slots.amount.readings)] if factor else []
     if not parts or any(each.denominator != 1 or each <= 0 for each in parts):
         return replace(order, slots=replace(slots, amount=None), missing=(SlotName.AMOUNT,))
     value, *others = [replace(slots.amount.value, amount_minor=int(each)) for each in parts]
@@ -195,7 +213,7 @@ def _factor(words: _Worded, match: re.Match[str], times: str) -> Fraction | None
     if times == _WAYS:
         told = [number for number, ways in words.rules.ways.items() if ways.search(words.text)]
         return Fraction(1, told[0]) if len(told) == 1 else None
-    return Fraction(times or 1)
+    return Fraction(times) if times not in {"", _PLUS} else Fraction(1)
 
 
 def _reduced(said: Said, rules: _Rules) -> _Worded:
@@ -225,7 +243,7 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     bills = named.of(Intent.BILL_PAYMENT)
     found: list[tuple[Evidence, str, object]] = [(each, "A", id_) for each, id_ in bills["source"]]
     found += [(each, "B", id_) for each, id_ in named.nouns_of("bill")]
-    found += [(each, "N", ids) for each, ids in named.everyone]
+    found += [(_in_full(said, each), "N", ids) for each, ids in named.everyone]
     for span in said.heard.spans:
         letter = "P" if span.kind is SpanKind.PERCENT else "M" if span.kind in SUMS else "D"
         if letter != "M" or not any(begin <= span.start < end for begin, end in counts):
@@ -234,4 +252,17 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     for each in sorted(found, key=lambda one: one[0].start - one[0].end):
         if not any(overlap(each[0], other[0]) for other in kept):
             kept.append(each)
-    return sorted(kept, key=lambda one: one[0].start)
+    kept.sort(key=lambda one: one[0].start)
+    for one, two in pairwise([*kept]):  # "my lawyer felix amato"
+        if one[1:] == two[1:] and one[1] == "N" and not said.text[one[0].end : two[0].start].strip():
+            kept[kept.index(one)] = (said.heard.evidence(one[0].start, two[0].end, rules.file.rule), "N", one[2])
+            kept.remove(two)
+    return kept
+
+
+def _in_full(said: Said, name: Evidence) -> Evidence:
+    """A name with the words behind it that are names too: "my friend maureen"."""
+    end = name.end
+    while (word := _WORD.match(said.text, end)) is not None and word[1].casefold() in said.names:
+        end = word.end()
+    return replace(name, end=end, surface=said.text[name.start : end])
