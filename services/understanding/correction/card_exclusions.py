@@ -109,6 +109,7 @@ def _joined(said: Said, mentions: list[_Mention]) -> bool:
     behind = sum(1 for end in said.units.ends if end <= places[-1][1])
     verbs = said.hearing.reading.lattice.of(said.rules.named(_DOES), behind, behind + _BEHIND)
     ordered = ends_in_order(said.hearing, (*_DOES, "please", "onegai", "pleading"))
+    ordered = ordered or said.rules.patterns.lost_behind.search(said.text, places[-1][1]) is not None
     return ordered and (_every(said) or bool(verbs))
 
 
