@@ -45,6 +45,7 @@ class Wording(BaseModel):
     put: tuple[str, ...]
     times: str = ""
     before: bool = False
+    company: bool = False
 
 
 class WordedFile(RuleFile):
@@ -55,6 +56,7 @@ class WordedFile(RuleFile):
     to: dict[str, str]
     count: str
     stops: str
+    partly: str
     ways: dict[int, str]
     orders: tuple[Wording, ...]
 
@@ -73,6 +75,7 @@ class _Rules:
     meets: re.Pattern[str]
     count: re.Pattern[str]
     stops: re.Pattern[str]
+    partly: re.Pattern[str]
     ways: dict[int, re.Pattern[str]]
     orders: tuple[tuple[re.Pattern[str], Wording], ...]
 
@@ -86,7 +89,7 @@ def _rules(of: str) -> _Rules | None:
     file = load(path, WordedFile)
     ways = {number: file.pattern(words) for number, words in file.ways.items()}
     orders = tuple((file.pattern(each.say), each) for each in file.orders)
-    return _Rules(file, *map(file.pattern, (file.meets, file.count, file.stops)), ways, orders)
+    return _Rules(file, *map(file.pattern, (file.meets, file.count, file.stops, file.partly)), ways, orders)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +128,17 @@ def worded(said: Said, found: Understood) -> Understood | None:
     return None
 
 
+def partly(said: Said, found: Understood) -> Understood | None:
+    """The order without its sum, where only a part of that is said to be meant and nobody took it: "… half of it"."""
+    rules, amount = _rules(language(said.heard.transcript.locale)), found.slots.amount
+    if rules is None or amount is None or found.intent is not Intent.TRANSFER_MONEY or not said.context.idle:
+        return None
+    if found.rule == rules.file.rule or rules.partly.search(said.text.casefold(), amount.evidence.end) is None:
+        return None
+    missing = (*(each for each in found.missing if each is not SlotName.AMOUNT), SlotName.AMOUNT)
+    return replace(found, slots=replace(found.slots, amount=None), missing=missing)
+
+
 def _filled(match: re.Match[str], put: str) -> bool:
     """Whether the sentence has all that an order needs."""
     groups = match.groupdict()
@@ -134,9 +148,8 @@ def _filled(match: re.Match[str], put: str) -> bool:
 def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
     """Whether everything that is named is of an order, or said of it before; and nothing takes it back.
 
-    With whom a sum is shared, who is named beside the one who gets it, has no place else.
+    With whom a sum is shared, or from whom it came, has no place else where that is so of the wording (`company`).
     """
-    company = wording.times == _WAYS and match.start("n") >= match.end("talk")
     groups = [match.span(name) for name, kept in match.groupdict().items() if kept is not None and not name.startswith("talk")]
     used = {at for at in words.things if any(begin <= at < end for begin, end in groups)}
     values = {str(words.things[at][1]) for at in used}
@@ -144,7 +157,7 @@ def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
         evidence, thing = words.things[at]
         told = words.said.rules.patterns.told_of.search(words.said.text, 0, evidence.start) is not None
         past = isinstance(thing, DateValue) and (told or thing.end <= words.said.today) and "talk" in match.groupdict()
-        with_him = company and words.text[at] == "N" and at < match.end("talk")
+        with_him = wording.company and words.text[at] == "N" and at < match.end("talk")
         if not past and not with_him and str(thing) not in values:
             return False
     talk = " ".join(kept or "" for name, kept in match.groupdict().items() if name.startswith("talk"))
@@ -202,7 +215,8 @@ def _scaled(words: _Worded, match: re.Match[str], wording: Wording, order: Under
     if not parts or any(each.denominator != 1 or each <= 0 for each in parts):
         return replace(order, slots=replace(slots, amount=None), missing=(SlotName.AMOUNT,))
     value, *others = [replace(slots.amount.value, amount_minor=int(each)) for each in parts]
-    return replace(order, slots=replace(slots, amount=replace(slots.amount, value=value, readings=tuple(others))))
+    told = replace(slots.amount, value=value, readings=tuple(others))
+    return replace(order, slots=replace(slots, amount=told), rule=words.rules.file.rule)
 
 
 def _factor(words: _Worded, match: re.Match[str], times: str) -> Fraction | None:
