@@ -64,12 +64,12 @@ def _offer_of(task: Task, facts: Facts) -> Reply:
     amount = money(task.amounts[0], currency, facts) if len(task.amounts) == 1 else None
     if task.intent is not Intent.TRANSFER_MONEY or (amount is None and task.payee is None):
         return _offer_plainly(task, facts)
-    if task.payee is not None:
-        to = {"payee": said_name(facts, task.payee)}
-        return reply("offer.transfer_to", **to) if amount is None else reply("offer.transfer_of_to", amount=amount, **to)
-    if task.target is not None:
+    to = {"payee": said_name(facts, task.payee)} if task.payee is not None else {}
+    if amount is None:
+        return reply("offer.transfer_to", **to)
+    if task.target is not None and not to:
         return reply("offer.own_of_to", amount=amount, target=account_name(facts, task.target))
-    return reply("offer.transfer_of", amount=amount)
+    return reply("offer.transfer_of_to" if to else "offer.transfer_of", amount=amount, **to)
 
 
 def _offer_plainly(task: Task, facts: Facts) -> Reply:

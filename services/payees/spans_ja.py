@@ -155,7 +155,7 @@ def denied(text: str, end: int) -> bool:
 
 
 def unbroken(text: str, found: list[Place], written: Iterator[Place]) -> list[Place]:
-    """The places, and before them the whole name of which one is but the end: 井上自動車 holds 自動, which ends names."""
+    """The places, and before them a whole name of which one is but the end: 井上自動車 holds 自動."""
     cut = any(p.cue >= Cue.WEAK and p.start and _HARD.match(text[p.start - 1]) for p in found)
     whole = next(written, None) if cut else None
     if whole is None or not any(whole.start < p.start and p.end <= whole.end for p in found if p.cue >= Cue.WEAK):

@@ -48,7 +48,7 @@ def _told(said: Said, found: Understood) -> Understood:
 
 
 def _as_written(said: Said, found: Understood) -> Understood:
-    """The one whose order is read back, where that name was named as it is written, though others' names sound like it."""
+    """The one whose order is read back, named as that name is written, though others' sound like it."""
     names, match = said.context.terms.names, said.heard.payees
     told = next((each for each in found.unresolved if each.slot is SlotName.PAYEE), None)
     if told is None or match is None or said.rules.spaced or found.slots.payee is not None:

@@ -1,8 +1,7 @@
 """Orders in a sentence of another shape, put in plain words and read so; and a share of a sum that is told.
 
-"25 for the club and 18 for the mobile, do both", "not to ann, i said bob, sixty", "it came to ninety, split three ways,
-send him my share", 「三人で割り勘だったから私の分を…」. Every name, sum, account and bill has its place in what is read, or
-it is not read so.
+"25 for the club and 18 for the mobile, do both", "it was ninety, split three ways, send him my share", 「割り勘で私の分を」.
+All that is named has its place in what is read, or it is not read so.
 """
 
 import re
@@ -15,10 +14,11 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from rules.load import RuleFile, exists, load
-from schemas.ids import language
 from schemas.balances import Measure, Reckoning
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.span import SUMS, DateValue, MoneyValue, SpanKind, overlap
+from services.understanding.clarification.balance_terms import lettered
 from services.understanding.clarification.reckoned_orders import month_before
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import one_after_another, put_back
@@ -30,7 +30,6 @@ _WAYS: Final = "ways"
 _PERCENT: Final = "percent"
 """What an amount is multiplied by, where it is no number: by so many ways, by a percentage."""
 _PLUS: Final = "plus"
-_DROPPED: Final = "'’"
 _WORD: Final = re.compile(r" ([A-Za-z]+)")
 _WHOLE: Final = 100
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
@@ -57,6 +56,7 @@ class WordedFile(RuleFile):
     count: str
     stops: str
     partly: str
+    way: str
     ways: dict[int, str]
     orders: tuple[Wording, ...]
 
@@ -87,9 +87,10 @@ def _rules(of: str) -> _Rules | None:
     if not exists(path):
         return None
     file = load(path, WordedFile)
-    ways = {number: file.pattern(words) for number, words in file.ways.items()}
+    ways = {number: file.pattern(file.way.replace("#", words)) for number, words in file.ways.items()}
     orders = tuple((file.pattern(each.say), each) for each in file.orders)
-    return _Rules(file, *map(file.pattern, (file.meets, file.count, file.stops, file.partly)), ways, orders)
+    meets, count, stops, part = map(file.pattern, (file.meets, file.count, file.stops, file.partly))
+    return _Rules(file, meets, count, stops, part, ways, orders)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +151,9 @@ def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
 
     With whom a sum is shared, or from whom it came, has no place else where that is so of the wording (`company`).
     """
-    groups = [match.span(name) for name, kept in match.groupdict().items() if kept is not None and not name.startswith("talk")]
+    groups = [
+        match.span(name) for name, kept in match.groupdict().items() if kept is not None and not name.startswith("talk")
+    ]
     used = {at for at in words.things if any(begin <= at < end for begin, end in groups)}
     values = {str(words.things[at][1]) for at in used}
     for at in words.things.keys() - used:
@@ -211,7 +214,9 @@ def _scaled(words: _Worded, match: re.Match[str], wording: Wording, order: Under
         return None
     more = words.things[match.start("more")][1] if wording.times == _PLUS else None
     extra = more.amount_minor if isinstance(more, MoneyValue) else 0
-    parts = [each.amount_minor * factor + extra for each in (slots.amount.value, *slots.amount.readings)] if factor else []
+    parts = (
+        [each.amount_minor * factor + extra for each in (slots.amount.value, *slots.amount.readings)] if factor else []
+    )
     if not parts or any(each.denominator != 1 or each <= 0 for each in parts):
         return replace(order, slots=replace(slots, amount=None), missing=(SlotName.AMOUNT,))
     value, *others = [replace(slots.amount.value, amount_minor=int(each)) for each in parts]
@@ -231,23 +236,7 @@ def _factor(words: _Worded, match: re.Match[str], times: str) -> Fraction | None
 
 
 def _reduced(said: Said, rules: _Rules) -> _Worded:
-    text = said.text.casefold()
-    text = text if len(text) == len(said.text) else said.text
-    letters, starts, things, at = list[str](), list[int](), dict[int, tuple[Evidence, object]](), 0
-    for evidence, letter, thing in _things(said, rules, text):
-        for place in range(at, evidence.start):
-            if text[place] not in _DROPPED:
-                letters.append(text[place])
-                starts.append(place)
-        things[len(letters)] = (evidence, thing)
-        letters.append(letter)
-        starts.append(evidence.start)
-        at = evidence.end
-    for place in range(at, len(text)):
-        if text[place] not in _DROPPED:
-            letters.append(text[place])
-            starts.append(place)
-    return _Worded(said, rules, "".join(letters), tuple(starts), things)
+    return _Worded(said, rules, *lettered(said.text, lambda text: _things(said, rules, text)))
 
 
 def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, object]]:
