@@ -229,7 +229,7 @@ def _reduced(said: Said, rules: BalanceRules) -> BalanceWords:
 def lettered(
     heard: str, named: Callable[[str], Iterable[tuple[Evidence, str, Thing]]]
 ) -> tuple[str, tuple[int, ...], dict[int, tuple[Evidence, Thing]]]:
-    """Words in small letters, in which letters stand for what is named; where each stood; and what is there by a letter."""
+    """Words in small letters, in which letters stand for what is named; where each stood; and what is there."""
     text = heard.casefold()
     text = text if len(text) == len(heard) else heard
     letters, starts, things, at = list[str](), list[int](), dict[int, tuple[Evidence, Thing]](), 0

@@ -1,6 +1,6 @@
 """Orders in a sentence of another shape, put in plain words and read so; and a share of a sum that is told.
 
-"25 for the club and 18 for the mobile, do both", "it was ninety, split three ways, send him my share", 「割り勘で私の分を」.
+"25 for the club and 18 for the mobile, do both", "it was ninety, split three ways, send him my share".
 All that is named has its place in what is read, or it is not read so.
 """
 
@@ -8,7 +8,6 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -44,7 +43,7 @@ class Wording(BaseModel):
     put: tuple[str, ...]
     times: str = ""
     before: bool = False
-    company: bool = False
+    sole: bool = False
 
 
 class WordedFile(RuleFile):
@@ -149,22 +148,20 @@ def _filled(match: re.Match[str], put: str) -> bool:
 def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
     """Whether everything that is named is of an order, or said of it before; and nothing takes it back.
 
-    With whom a sum is shared, or from whom it came, has no place else where that is so of the wording (`company`).
+    With whom a sum is shared, or from whom it came, has no place else, but where it is `sole`.
     """
-    groups = [
-        match.span(name) for name, kept in match.groupdict().items() if kept is not None and not name.startswith("talk")
-    ]
+    kept = [name for name, words_ in match.groupdict().items() if words_ is not None]
+    groups = [match.span(name) for name in kept if not name.startswith("talk")]
     used = {at for at in words.things if any(begin <= at < end for begin, end in groups)}
     values = {str(words.things[at][1]) for at in used}
     for at in words.things.keys() - used:
         evidence, thing = words.things[at]
         told = words.said.rules.patterns.told_of.search(words.said.text, 0, evidence.start) is not None
         past = isinstance(thing, DateValue) and (told or thing.end <= words.said.today) and "talk" in match.groupdict()
-        with_him = wording.company and words.text[at] == "N" and at < match.end("talk")
+        with_him = not wording.sole and wording.times and words.text[at] == "N" and at < match.end("talk")
         if not past and not with_him and str(thing) not in values:
             return False
-    talk = " ".join(kept or "" for name, kept in match.groupdict().items() if name.startswith("talk"))
-    return words.rules.stops.search(talk) is None
+    return not any(words.rules.stops.search(match[name]) for name in kept if name.startswith("talk"))
 
 
 def _order(words: _Worded, match: re.Match[str], wording: Wording, put: str) -> Understood | None:
@@ -182,9 +179,7 @@ def _order(words: _Worded, match: re.Match[str], wording: Wording, put: str) -> 
     whole = order.rule is not None and order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None
     if not whole or order.unread or order.vetoes or not _OPEN.issuperset(order.missing) or order.doubted:
         return None
-    if any(each.slot is not SlotName.PAYEE for each in order.unresolved):
-        return None
-    if SlotName.PAYEE in order.missing and not order.unresolved:
+    if {each.slot for each in order.unresolved} != {SlotName.PAYEE}.intersection(order.missing):
         return None
     return _scaled(words, match, wording, order)
 
@@ -214,9 +209,8 @@ def _scaled(words: _Worded, match: re.Match[str], wording: Wording, order: Under
         return None
     more = words.things[match.start("more")][1] if wording.times == _PLUS else None
     extra = more.amount_minor if isinstance(more, MoneyValue) else 0
-    parts = (
-        [each.amount_minor * factor + extra for each in (slots.amount.value, *slots.amount.readings)] if factor else []
-    )
+    sums = (slots.amount.value, *slots.amount.readings)
+    parts = [each.amount_minor * factor + extra for each in sums] if factor else []
     if not parts or any(each.denominator != 1 or each <= 0 for each in parts):
         return replace(order, slots=replace(slots, amount=None), missing=(SlotName.AMOUNT,))
     value, *others = [replace(slots.amount.value, amount_minor=int(each)) for each in parts]
@@ -255,16 +249,11 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     for each in sorted(found, key=lambda one: one[0].start - one[0].end):
         if not any(overlap(each[0], other[0]) for other in kept):
             kept.append(each)
-    kept.sort(key=lambda one: one[0].start)
-    for one, two in pairwise([*kept]):  # "my lawyer felix amato"
-        if one[1:] == two[1:] and one[1] == "N" and not said.text[one[0].end : two[0].start].strip():
-            kept[kept.index(one)] = (said.heard.evidence(one[0].start, two[0].end, rules.file.rule), "N", one[2])
-            kept.remove(two)
-    return kept
+    return sorted(kept, key=lambda one: one[0].start)
 
 
 def _in_full(said: Said, name: Evidence) -> Evidence:
-    """A name with the words behind it that are names too: "my friend maureen"."""
+    """A name with the words behind it that are names too: "my lawyer felix amato"."""
     end = name.end
     while (word := _WORD.match(said.text, end)) is not None and word[1].casefold() in said.names:
         end = word.end()
