@@ -34,7 +34,7 @@ _WHOLE: Final = 100
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 
 
-class Wording(BaseModel):
+class OrderWording(BaseModel):
     """A sentence, and the orders that it is put in; what their sum, or what was paid before, is multiplied by."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,7 +57,7 @@ class WordedFile(RuleFile):
     partly: str
     way: str
     ways: dict[int, str]
-    orders: tuple[Wording, ...]
+    orders: tuple[OrderWording, ...]
 
     def pattern(self, text: str) -> re.Pattern[str]:
         """A pattern with its parts."""
@@ -76,7 +76,7 @@ class _Rules:
     stops: re.Pattern[str]
     partly: re.Pattern[str]
     ways: dict[int, re.Pattern[str]]
-    orders: tuple[tuple[re.Pattern[str], Wording], ...]
+    orders: tuple[tuple[re.Pattern[str], OrderWording], ...]
 
 
 @lru_cache(maxsize=8)
@@ -145,7 +145,7 @@ def _filled(match: re.Match[str], put: str) -> bool:
     return all(groups[name] is not None for name in _GAP.findall(put) if name[-1].isdigit())
 
 
-def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
+def _placed(words: _Worded, match: re.Match[str], wording: OrderWording) -> bool:
     """Whether everything that is named is of an order, or said of it before; and nothing takes it back.
 
     With whom a sum is shared, or from whom it came, has no place else, but where it is `sole`.
@@ -164,7 +164,7 @@ def _placed(words: _Worded, match: re.Match[str], wording: Wording) -> bool:
     return not any(words.rules.stops.search(match[name]) for name in kept if name.startswith("talk"))
 
 
-def _order(words: _Worded, match: re.Match[str], wording: Wording, put: str) -> Understood | None:
+def _order(words: _Worded, match: re.Match[str], wording: OrderWording, put: str) -> Understood | None:
     """One of the orders, with its words where they were said; None where it is not read whole."""
     said, text, origins = words.said, "", list[int | None]()
     for at, piece in enumerate(_GAP.split(put)):
@@ -194,7 +194,7 @@ def _places(origins: list[int | None]) -> list[int]:
     return places
 
 
-def _scaled(words: _Worded, match: re.Match[str], wording: Wording, order: Understood) -> Understood | None:
+def _scaled(words: _Worded, match: re.Match[str], wording: OrderWording, order: Understood) -> Understood | None:
     """The order with its part of the sum; without one where that does not come out even, or nobody knows which part."""
     factor = _factor(words, match, wording.times)
     slots = order.slots
