@@ -208,7 +208,8 @@ def _found(task: Task, event: ActionDone, facts: Facts) -> Reckoned | None:
     paid = paid_before(task, event, facts) if isinstance(event.action, ReadTransactions) else None
     if paid is None:
         return None
-    return Reckoned(replace(paid.amount, minor=-paid.amount.minor), result(replace(event, transactions=(paid,)), facts))
+    minor = int(-paid.amount.minor * (task.reckoning.share if task.reckoning is not None else 1))
+    return Reckoned(replace(paid.amount, minor=minor), result(replace(event, transactions=(paid,)), facts))
 
 
 def _reckoned(memory: Memory, task: Task, found: Reckoned | None, facts: Facts) -> Step:

@@ -19,7 +19,7 @@ from schemas.decision import (
     UnlockCard,
 )
 from schemas.ids import PayeeId
-from schemas.intent import Intent
+from schemas.intent import MONEY_MOVING, Intent
 from schemas.money import MAX_MINOR, Money, exponent
 from schemas.payee import Payee
 from schemas.span import MoneyValue
@@ -46,7 +46,17 @@ from services.dialogue.rules import dialogue_rules
 
 
 def offer_of(task: Task, facts: Facts) -> Reply:
-    """Whether this is wanted, with the amount and the payee, or the bill, that were said."""
+    """Whether this is wanted, with all that was said of it: the amount, for whom or what, the account and the day."""
+    offer = _offer_of(task, facts)
+    if task.intent not in MONEY_MOVING or offer.id == f"offer.{task.intent.value}":
+        return offer
+    if task.source is not None:
+        offer = reply("offer.drawn", offer=offer, account=account_name(facts, task.source))
+    return offer if task.on is None else reply("offer.dated", offer=offer, date=day_name(facts, task.on))
+
+
+def _offer_of(task: Task, facts: Facts) -> Reply:
+    """The same, without the account and the day."""
     due = bill(facts, task.bill)
     if task.intent is Intent.BILL_PAYMENT and due is not None:
         return reply("offer.bill_of", bill=dialogue_rules().without_its_kind(due.name))
@@ -54,14 +64,12 @@ def offer_of(task: Task, facts: Facts) -> Reply:
     amount = money(task.amounts[0], currency, facts) if len(task.amounts) == 1 else None
     if task.intent is not Intent.TRANSFER_MONEY or (amount is None and task.payee is None):
         return _offer_plainly(task, facts)
-    name = "" if task.payee is None else said_name(facts, task.payee)
+    to = {"payee": said_name(facts, task.payee)} if task.payee is not None else {}
     if amount is None:
-        return reply("offer.transfer_to", payee=name)
-    if name:
-        return reply("offer.transfer_of_to", amount=amount, payee=name)
-    if task.target is not None:
+        return reply("offer.transfer_to", **to)
+    if task.target is not None and not to:
         return reply("offer.own_of_to", amount=amount, target=account_name(facts, task.target))
-    return reply("offer.transfer_of", amount=amount)
+    return reply("offer.transfer_of_to" if to else "offer.transfer_of", amount=amount, **to)
 
 
 def _offer_plainly(task: Task, facts: Facts) -> Reply:
@@ -96,14 +104,12 @@ def _coming(task: Task, facts: Facts) -> Reply:
         within = [b for b in coming if b.due_on <= days.end and (b.due_on >= days.start or days.start <= facts.today)]
         if not within:
             first = coming[0]
-            next_ = reply("bill.due", bill=first.name, due=first.due, date=day_name(facts, first.due_on))
-            return both(reply("bill.none_then"), next_)
+            due = reply("bill.due", bill=first.name, due=first.due, date=day_name(facts, first.due_on))
+            return both(reply("bill.none_then"), due)
         coming = within
     told, more = told_of(tuple(coming), most)
     rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in told)
-    if more:
-        return reply("bill.list_more", bills=rows, count=more)
-    return reply("bill.list", bills=rows)
+    return reply("bill.list_more", bills=rows, count=more) if more else reply("bill.list", bills=rows)
 
 
 def history(task: Task, facts: Facts) -> ReadTransactions:

@@ -50,6 +50,7 @@ from services.understanding.clarification.third_party_sources import unknown_sou
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.clarification.weighed_orders import weighed
+from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order
@@ -104,6 +105,8 @@ _LOOKS: Final = (
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
+    # Orders in a sentence of another shape.
+    _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.
     _Look(_ALL, weighed, measured),
     # One sum that several are to share; orders, with what is said of "both" behind them.

@@ -19,6 +19,7 @@ from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
 from services.understanding.clarification.adjuncts import besides
 from services.understanding.clarification.receivers import another_than, named_besides, two_receivers
+from services.understanding.clarification.worded_orders import partly
 from services.understanding.correction.amount_repairs import in_part
 from services.understanding.correction.date_narrowing import day_instead, day_within
 from services.understanding.correction.date_repairs import day_in_part, undated
@@ -193,6 +194,7 @@ class _Stages:
         meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
         meant = meant or apposed(said, anyone, naming)
         meant = meant or looked_again(said, found)
+        meant = partly(said, meant) or meant
         return two_receivers(said, meant) or another_than(said, meant) or named_besides(said, meant) or meant
 
     def _known(self, heard: Annotation) -> _Known:

@@ -205,7 +205,7 @@ class PayeeIndex:
         if language(locale) == "ja":
             if spelled_kana(japanese(text)):
                 return [Place.whole(text)]
-            found = spans_ja.places(text, taken, self._pronouns)
+            found = spans_ja.unbroken(text, spans_ja.places(text, taken, self._pronouns), self._written(text, locale))
         else:
             found = spans_en.places(text, taken, self.vocabulary.__contains__, self._forms.is_name)
         led = any(place.cue >= Cue.WEAK for place in found)

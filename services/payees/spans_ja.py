@@ -154,6 +154,15 @@ def denied(text: str, end: int) -> bool:
     return _patterns().denial.match(text, end) is not None
 
 
+def unbroken(text: str, found: list[Place], written: Iterator[Place]) -> list[Place]:
+    """The places, and before them a whole name of which one is but the end: 井上自動車 holds 自動."""
+    cut = any(p.cue >= Cue.WEAK and p.start and _HARD.match(text[p.start - 1]) for p in found)
+    whole = next(written, None) if cut else None
+    if whole is None or not any(whole.start < p.start and p.end <= whole.end for p in found if p.cue >= Cue.WEAK):
+        return found
+    return [whole, *(each for each in found if each.end <= whole.start or each.start >= whole.end)]
+
+
 def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
     """Whole names as they are written, wherever they stand, longest first: they may hold words that are no names."""
     folded = japanese(text[:MAX_TEXT])

@@ -1,11 +1,11 @@
 """Words about balances, by patterns over the words in which accounts and sums stand as letters: `balances.yaml`."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 
 _PART: Final = re.compile(r"\{([A-Z_]+)\}")
+Thing = TypeVar("Thing")
 _DROPPED: Final = "'’"
 _WHOLE: Final = 100
 _BOUNDS: Final = {
@@ -230,23 +231,31 @@ def bound_of(match: re.Match[str]) -> Bound:
 
 
 def _reduced(said: Said, rules: BalanceRules) -> BalanceWords:
-    text = said.text.casefold()
-    text = text if len(text) == len(said.text) else said.text
-    letters, starts, things, at = [], [], {}, 0
-    for evidence, letter, thing in _things(said, rules, text):
-        for place in range(at, evidence.start):
+    return BalanceWords(said, rules, *lettered(said.text, lambda text: _things(said, rules, text)))
+
+
+def lettered(
+    heard: str, named: Callable[[str], Iterable[tuple[Evidence, str, Thing]]]
+) -> tuple[str, tuple[int, ...], dict[int, tuple[Evidence, Thing]]]:
+    """Words in small letters, in which letters stand for what is named; where each stood; and what is there."""
+    text = heard.casefold()
+    text = text if len(text) == len(heard) else heard
+    letters, starts, things, at = list[str](), list[int](), dict[int, tuple[Evidence, Thing]](), 0
+
+    def keep(end: int) -> None:
+        for place in range(at, end):
             if text[place] not in _DROPPED:
                 letters.append(text[place])
                 starts.append(place)
+
+    for evidence, letter, thing in named(text):
+        keep(evidence.start)
         things[len(letters)] = (evidence, thing)
         letters.append(letter)
         starts.append(evidence.start)
         at = evidence.end
-    for place in range(at, len(text)):
-        if text[place] not in _DROPPED:
-            letters.append(text[place])
-            starts.append(place)
-    return BalanceWords(said, rules, "".join(letters), tuple(starts), things)
+    keep(len(text))
+    return "".join(letters), tuple(starts), things
 
 
 def _things(said: Said, rules: BalanceRules, text: str) -> Iterator[tuple[Evidence, str, str | MoneyValue]]:

@@ -41,10 +41,24 @@ def in_part(said: Said, found: Understood) -> Understood | None:
 
 
 def _told(said: Said, found: Understood) -> Understood:
-    drawn, found = _drawn_on(said, found), _another_so_called(said, found)
+    drawn, found = _drawn_on(said, found), _as_written(said, _another_so_called(said, found))
     for mention in (*found.unresolved, *([drawn] if drawn is not None else [])):
         found = _resolved(said, found, mention) if mention.slot in _KINDS else found
     return found
+
+
+def _as_written(said: Said, found: Understood) -> Understood:
+    """The one whose order is read back, named as that name is written, though others' sound like it."""
+    names, match = said.context.terms.names, said.heard.payees
+    told = next((each for each in found.unresolved if each.slot is SlotName.PAYEE), None)
+    if told is None or match is None or said.rules.spaced or found.slots.payee is not None:
+        return found
+    heard = "".join(told.evidence.surface.split())
+    called = [c.id for c in match.candidates if "".join(c.display_name.split()) == heard and c.display_name in names]
+    if len(called) != 1:
+        return found
+    slots = replace(found.slots, payee=Slot(called[0], told.evidence))
+    return replace(found, slots=slots, unresolved=tuple(each for each in found.unresolved if each is not told))
 
 
 def _resolved(said: Said, found: Understood, mention: Mention) -> Understood:

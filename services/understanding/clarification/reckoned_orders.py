@@ -125,7 +125,7 @@ def _before(words: BalanceWords, match: re.Match[str]) -> Understood | None:
     order = words.transfer(match) or words.offer(match)
     if order is None or order.slots.payee is None:
         return None
-    month = _month_before(words.said.today) if match.groupdict().get("month") is not None else None
+    month = month_before(words.said.today) if match.groupdict().get("month") is not None else None
     return _following(words, match, order, Reckoning(Measure.BEFORE, period=month), None)
 
 
@@ -192,6 +192,7 @@ def _staying(words: BalanceWords) -> Understood | None:
     return None
 
 
-def _month_before(today: date) -> DateValue:
+def month_before(today: date) -> DateValue:
+    """The month before this one."""
     last = today.replace(day=1) - timedelta(days=1)
     return DateValue(last.replace(day=1), last)

@@ -104,11 +104,13 @@ def _joined(said: Said, mentions: list[_Mention]) -> bool:
     places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))
     gaps = [said.text[one[1] : two[0]] for one, two in pairwise(places)]
     joined = all(len(gap) <= _NEAR and said.rules.patterns.as_well.search(gap) for gap in gaps)
-    if not joined or said.rules.spaced or vetoes_met(said.hearing, 0, len(said.units.words)) & _STOPS:
+    lost = said.rules.patterns.lost_behind.search(said.text, places[-1][1])
+    stop = sum(1 for start in said.units.starts if lost is None or start <= lost.start())
+    if not joined or said.rules.spaced or vetoes_met(said.hearing, 0, stop) & _STOPS:
         return False
     behind = sum(1 for end in said.units.ends if end <= places[-1][1])
     verbs = said.hearing.reading.lattice.of(said.rules.named(_DOES), behind, behind + _BEHIND)
-    ordered = ends_in_order(said.hearing, (*_DOES, "please", "onegai", "pleading"))
+    ordered = lost is not None or ends_in_order(said.hearing, (*_DOES, "please", "onegai", "pleading"))
     return ordered and (_every(said) or bool(verbs))
 
 

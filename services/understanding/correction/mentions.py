@@ -60,7 +60,7 @@ class Mentions(Hearing):
     def of(self, intent: Intent) -> Values:
         """What is named of what a command of this intent needs."""
         if intent in CARDS:
-            return {"card": list(self._nouns("card"))}
+            return {"card": list(self.nouns_of("card"))}
         days = list(self._days_alone())
         numbers = () if self.grammar.spaced else self.numbered("account")
         taken = [evidence for evidence, _ in (*days, *numbers)]
@@ -68,8 +68,8 @@ class Mentions(Hearing):
         found: Values = {"amount": amounts, "date": [*self._days(), *days]}
         if intent is Intent.BILL_PAYMENT:
             found["amount"] += self._portions()
-            bills = [*self._nouns("bill"), *self._billed(self.payees())]
-            return found | {"bill": bills, "source": list(self._nouns("account"))}
+            bills = [*self.nouns_of("bill"), *self._billed(self.payees())]
+            return found | {"bill": bills, "source": list(self.nouns_of("account"))}
         found["payee"] = list(self.payees())
         places = list(self._places())
         for name in ("source",) if found["payee"] else ("source", "target"):
@@ -168,7 +168,8 @@ class Mentions(Hearing):
         place = self.reading.units.covering(span.start, span.end)
         return place is None or self.grammar.cues.limited(self.reading.units, *place) is not None
 
-    def _nouns(self, kind: str) -> Iterator[tuple[Evidence, str]]:
+    def nouns_of(self, kind: str) -> Iterator[tuple[Evidence, str]]:
+        """The caller's own things of a kind that are named."""
         nouns, words, at = self.nouns, self.reading.words, 0
         while at < len(words):
             edges = [(e.end, nouns.nouns[e.symbol]) for e in nouns.trie.scan(words, at)]
@@ -209,7 +210,7 @@ class Mentions(Hearing):
 
     def _portions(self) -> Iterator[tuple[Evidence, MoneyValue]]:
         """What the minimum, or all, of the one bill comes to that is named."""
-        bills = {id_ for _, id_ in self._nouns("bill")}
+        bills = {id_ for _, id_ in self.nouns_of("bill")}
         due = [bill for bill in self.context.bills if bill.id in bills]
         if len(due) != 1:
             return
@@ -232,7 +233,7 @@ class Mentions(Hearing):
         for part, edge, id_ in own_accounts(self):
             yield part, (self.said(edge.start, edge.end, _RULE), id_)
         if self.payees():
-            yield from (("source", each) for each in self._nouns("account") if self._alone(each[0]))
+            yield from (("source", each) for each in self.nouns_of("account") if self._alone(each[0]))
         yield from (("source", told) for told in self.numbered("account"))
 
     def _payees(self) -> Iterator[tuple[Evidence, list[PayeeId]]]:
@@ -279,7 +280,7 @@ class Mentions(Hearing):
     def _sides(self) -> Iterator[tuple[str, tuple[Evidence, str]]]:
         """Own accounts with the part that the words behind them give them: 普通から, 定期に; beside a payee it pays."""
         words, onto = self.reading.words, self.grammar.cues.onto
-        for evidence, id_ in self._nouns("account"):
+        for evidence, id_ in self.nouns_of("account"):
             at = sum(1 for end in self.reading.units.ends if end <= evidence.end)
             paid = at < len(words) and onto.begins(words, at)
             if paid or self.payees() or (at < len(words) and self.grammar.cues.outof.scan(words, at)):

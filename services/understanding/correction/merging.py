@@ -130,6 +130,11 @@ def set_back(found: Understood, text: str, start: int, end: int, size: int) -> U
     return _moved(found, back, text)
 
 
+def put_back(found: Understood, text: str, places: Sequence[int]) -> Understood:
+    """The same, of other words, each code point of which, and their end, stands at one of `places` in `text`."""
+    return _moved(found, lambda at: places[min(at, len(places) - 1)], text)
+
+
 def _moved(found: Understood, to: Callable[[int], int], text: str | None) -> Understood:
     def moved(evidence: Evidence) -> Evidence:
         start, end = to(evidence.start), to(evidence.end)

@@ -58,7 +58,7 @@ def _of_those_offered(said: Said) -> Understood | None:
         return None
     named = said.called(other["name"])
     if named is None or named.outcome is MatchOutcome.NOBODY:
-        return None
+        return Understood(None) if said.rules.spaced else None  # "my da, no, the other one"
     rule = said.rules.cues.rule("other_one")
     rejected = (SlotName.PAYEE,)
     return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=rule, payees=named, rejected=rejected)

@@ -159,6 +159,7 @@ def intent_files(language: str) -> list[IntentFile]:
         "leads.yaml",
         "patterns.yaml",
         "balances.yaml",
+        "worded.yaml",
     }
     names = sorted(path.name for path in (ROOT / folder).glob("*.yaml") if path.name not in special)
     return [load(f"{folder}/{name}", IntentFile) for name in names]

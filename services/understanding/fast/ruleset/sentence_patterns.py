@@ -41,6 +41,7 @@ class SentencePatterns(RuleFile):
     onto: re.Pattern[str] = _NOWHERE
     not_this: re.Pattern[str] = _NOWHERE
     other_than: re.Pattern[str] = _NOWHERE
+    lost_behind: re.Pattern[str] = _NOWHERE
     other_person: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
