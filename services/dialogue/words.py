@@ -12,10 +12,20 @@ from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, command, queued
 from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import reply
-from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
+from services.dialogue.phases import (
+    Changing,
+    DialogueState,
+    Idle,
+    Offering,
+    OfferingPerson,
+    Step,
+    SteppingUp,
+    Submitting,
+    Unlocking,
+)
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
-from services.dialogue.resume import come_back, dropped, going_on, offer_person, to_a_person
+from services.dialogue.resume import come_back, dropped, go_on, going_on, offer_person, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered, task_of
 from services.dialogue.values import value_unasked
@@ -71,9 +81,23 @@ def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -
 
 
 def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
-    """Answer from the documents, then come back; a read-back that was left has to be read again before a yes."""
+    """Answer from the documents, then come back; a read-back that was left has to be read again before a yes.
+
+    Who asks on wants no person that was offered before.
+    """
+    if isinstance(state.phase, OfferingPerson) and not isinstance(state.phase.behind, Offering):
+        state = state.at(state.phase.behind)
     state, pending = come_back(state.keeping(state.memory.missed(0)), facts)
     return state, Answer(text, pending)
+
+
+def unanswered(state: DialogueState, said: str, facts: Facts) -> Step:
+    """No document answers: a person is offered, before what waits; beside what can't wait it is but told."""
+    if isinstance(state.phase, Submitting | Unlocking):
+        return state, Answer(reply=reply("answer.none"))
+    if isinstance(state.phase, SteppingUp):
+        return go_on(state, reply("answer.none"), facts)
+    return offer_person(state.memory, set_aside(state.phase, state.task), said)
 
 
 def _asked_beside(state: DialogueState, text: str, order: Understood, facts: Facts) -> Step:
