@@ -31,6 +31,8 @@ from services.dialogue.tasks import ordered, task_of
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
+_MAX_TOPIC: Final = 200
+"""Characters of what was asked one after the other: the last of it counts."""
 _REPEATED: Final = RuleId("veto.recurring")
 _PERSON_FOR: Final = {"not_here": "offer.person_for_it", "sorry": "offer.person_sorry"}
 """The topic of what only a person can do."""
@@ -39,9 +41,22 @@ _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_
 
 
 def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
-    """Act on one utterance. Nothing that is said changes what is being submitted."""
+    """Act on one utterance, and note what was asked of the documents, for as long as nothing else is wanted."""
+    after, decision = _acted(state, event, facts)
+    topic, about = (decision.question, decision.about) if isinstance(decision, Answer) else ("", "")
+    if about and dialogue_rules().leans(topic):
+        topic = f"{about} {topic}"[-_MAX_TOPIC:]
+    elif not topic and event.understood.intent is None:
+        topic = state.memory.topic
+    return after.keeping(replace(after.memory, topic=topic)), decision
+
+
+def _acted(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
+    """Nothing that is said changes what is being submitted."""
     if isinstance(state.phase, Submitting):
         return state, Answer(reply=reply("transfer.in_progress"))
+    if _goes_on(state, event):
+        return _open_question(state, event.text, facts, state.memory.topic)
     if event.extraction is not None:
         return _chosen(state, event, event.extraction, facts)
     return _meant(state, event.text, event.understood, facts)
@@ -62,6 +77,14 @@ def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
     return (after if missed_again else after.keeping(after.memory.missed(0))), decision
 
 
+def _goes_on(state: DialogueState, event: UserUtterance) -> bool:
+    """Whether words that say nothing by themselves go on with what was asked of the documents: "and on Sundays?"."""
+    heard, rules = event.understood, dialogue_rules()
+    nothing = heard.intent is None or (heard.by(*rules.elided) and heard.slots.payee is None)
+    waits = state.task is not None or heard.payees is not None or heard.then is not None
+    return bool(state.memory.topic) and nothing and not waits and rules.leans(event.text)
+
+
 def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     """Answer from the documents, with the order that was said beside it, if any; what is not done here is told."""
     if state.task is None and heard.by(*dialogue_rules().not_here):
@@ -70,7 +93,10 @@ def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
         return command(state.keeping(state.memory.first(reply("error.not_allowed"))), heard.then, facts)
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)
-    return _open_question(state, _in_full(state, text, heard, facts), facts)
+    topic = state.memory.topic if dialogue_rules().refers(text) else ""
+    order = state.task is not None or state.memory.ordered is not None
+    asked = _in_full(state, text, heard, facts) if order or not topic else text
+    return _open_question(state, asked, facts, topic if asked == text else "")
 
 
 def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -> str:
@@ -80,15 +106,15 @@ def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -
     return questions.get(f"{asked}_booked" if later else asked) or questions.get(asked, text)
 
 
-def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
+def _open_question(state: DialogueState, text: str, facts: Facts, about: str = "") -> Step:
     """Answer from the documents, then come back; a read-back that was left has to be read again before a yes.
 
-    Who asks on wants no person that was offered before.
+    `about` is what was asked before. Who asks on wants no person that was offered before.
     """
     if isinstance(state.phase, OfferingPerson) and not isinstance(state.phase.behind, Offering):
         state = state.at(state.phase.behind)
     state, pending = come_back(state.keeping(state.memory.missed(0)), facts)
-    return state, Answer(text, pending)
+    return state, Answer(text, about, pending)
 
 
 def unanswered(state: DialogueState, said: str, facts: Facts) -> Step:
@@ -105,9 +131,9 @@ def _asked_beside(state: DialogueState, text: str, order: Understood, facts: Fac
     task = task_of(order, dialogue_rules().choices)
     after, decision = advance(state.memory, task, facts)
     if isinstance(decision, Clarify):
-        return after, Answer(text, decision.reply)
+        return after, Answer(text, reply=decision.reply)
     after, offer = going_on(state, task)
-    return after, Answer(text, offer)
+    return after, Answer(text, reply=offer)
 
 
 def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: PLR0911 - one return an act

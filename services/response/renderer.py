@@ -31,7 +31,8 @@ class ResponseRenderer:
         """
         assert not isinstance(decision, Execute)
         if isinstance(decision, Answer) and decision.question:
-            async for said in self._answer(Question(decision.question, locale, zone=self.zone), trace):
+            asked = Question(decision.question, locale, zone=self.zone, about=decision.about)
+            async for said in self._answer(asked, trace):
                 yield said
             if trace.unanswered is not None:
                 return
