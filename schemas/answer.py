@@ -9,13 +9,14 @@ from schemas.ids import Locale
 class Question:
     """An open question in the caller's words, ≤ 400 characters. `product` narrows the search, if it is known.
 
-    `zone` is the caller's: documents are in force by the day there.
+    `zone` is the caller's: documents are in force by the day there. `about` is what was asked before: "and on Sundays?"
     """
 
     text: str
     locale: Locale
     product: str = ""
     zone: str = "UTC"
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)

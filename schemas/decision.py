@@ -153,9 +153,13 @@ class Clarify:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer an open question from the bank's documents (or say something that needs no action)."""
+    """Answer an open question from the bank's documents (or say something that needs no action).
+
+    `about`: the one before, which it may lean on.
+    """
 
     question: str = ""
+    about: str = ""
     reply: Reply | None = None
     kind: DecisionKind = DecisionKind.ANSWER
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from schemas.decision import Confirm
 from schemas.transcript import Transcript
 from schemas.turn import Decided, Normalized, PayeesMatched, ReadBackReady, ReplyEvent, TransferMoved
-from services.dialogue import Event, Proposed, TransferSettled
+from services.dialogue import Event, Proposed, QuestionUnanswered, TransferSettled
 from services.execution import MOST_STEPS, Deeds, Tidings, acts
 from services.interpretation import Interpreter
 from services.observability import Stamp
@@ -50,14 +50,17 @@ class Pipeline:
             yield told
         for _ in range(MOST_STEPS):
             decision = self.deeds.person() or await self.deeds.decided(event, turn)
-            if trace.reveals(decision):
+            if not isinstance(event, QuestionUnanswered) and trace.reveals(decision):
                 yield Decided(trace.understood, decision)
             if not acts(decision):
                 if isinstance(decision, Confirm):
                     self.session.reads_back(trace.reply)
                 async for said in self.renderer.render(decision, self.session.locale, trace, asks=self.session.asks):
                     yield said
-                break
+                if trace.unanswered is None:
+                    break
+                event, trace.unanswered = QuestionUnanswered(trace.unanswered), None
+                continue
             with trace.stamps.between(Stamp.TOOL_VALIDATION_START, Stamp.TOOL_VALIDATION_END):
                 event = await self.deeds.carry_out(decision)
             if isinstance(event, Proposed):

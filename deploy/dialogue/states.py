@@ -50,6 +50,7 @@ from services.dialogue import (
     ProposalResumed,
     Proposed,
     Proposing,
+    QuestionUnanswered,
     ReadBack,
     ReadbackDelivered,
     ReadbackUnheard,
@@ -200,6 +201,7 @@ WORLD: Final[Mapping[str, Callable[[DialogueState], Event]]] = MappingProxyType(
         "no code left": lambda _: StepUpFailed(final=True),
         "settled": lambda _: TransferSettled(TransferReceipt(P1, TransferState.SUCCEEDED)),
         "not settled yet": lambda _: TransferSettled(TransferReceipt(P1, TransferState.UNKNOWN)),
+        "no document answers": lambda _: QuestionUnanswered("answer.not_found"),
         "another settled": lambda _: TransferSettled(TransferReceipt(P2, TransferState.SUCCEEDED)),
     }
 )

@@ -88,6 +88,7 @@ class GemmaAnswerer:
     async def answer(self, customer: CustomerId, question: Question) -> AsyncIterator[AnswerEvent]:  # noqa: ARG002 - the port's signature; documents are everyone's
         """Sources, then sentences as they are grounded; a refusal is an event. Without the model, a quoted passage."""
         telling = _Telling(self._clock.monotonic())
+        question = self._library.meant(question, self._clock)
         found = self._library.find(question, self._clock)
         telling.retrieved = self._clock.monotonic()
         refused = self._library.refusal(question, found)
@@ -198,7 +199,8 @@ class GemmaAnswerer:
     def messages(self, question: Question, citable: CitablePassages) -> list[ChatCompletionMessageParam]:
         """The prompt: the language's fixed part, then the numbered passages, then the question on one line."""
         lines = [f"[{number}] ({p.title}) {p.text}" for number, p in enumerate(citable.passages, start=1)]
-        asked = " ".join(question.text[:MAX_QUESTION].replace("<", "‹").replace(">", "›").split())
+        words = f"{question.about[:MAX_QUESTION]} {question.text[:MAX_QUESTION]}"
+        asked = " ".join(words.replace("<", "‹").replace(">", "›").split())
         lines.append(f"{self._prompt.questions[citable.language]}: {asked}")
         return [
             {"role": "system", "content": self._prompt.systems[citable.language]},

@@ -36,9 +36,14 @@ class Library:
 
     def find(self, question: Question, clock: Clock) -> RetrievalResult:
         """The passages in force that may answer `question`, by the day that it is for who asks."""
-        bounded = replace(question, text=question.text[:MAX_QUESTION])
+        bounded = replace(question, text=question.text[:MAX_QUESTION], about=question.about[:MAX_QUESTION])
         k = max(CANDIDATES, self.limits.context.passages)
         return self.retriever.search(bounded, clock.now().astimezone(zone(question.zone)).date(), k)
+
+    def meant(self, question: Question, clock: Clock) -> Question:
+        """The question, with the one before it only where documents answer the two as one."""
+        leans = question.about and self.limits.evidence.strong(self.find(question, clock))
+        return question if leans else replace(question, about="")
 
     def refusal(self, question: Question, found: RetrievalResult) -> Refused | None:
         """Why nothing may be answered, or None."""
@@ -80,6 +85,7 @@ class QuotingAnswerer:
     async def answer(self, customer: CustomerId, question: Question) -> AsyncIterator[AnswerEvent]:  # noqa: ARG002 - the port's signature
         """Sources, the quoted passages and the end; or a refusal and the end."""
         started = self._clock.monotonic()
+        question = self._library.meant(question, self._clock)
         found = self._library.find(question, self._clock)
         retrieve_ms = (self._clock.monotonic() - started) * 1000
         refused = self._library.refusal(question, found)

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Final
@@ -74,12 +74,16 @@ class _Index:
         """The terms of a question, each once."""
         return list(dict.fromkeys(self.words.terms(text)[:MAX_QUESTION_TERMS]))
 
-    def search(self, terms: Sequence[str], on: date, product: str, k: int) -> list[tuple[int, float]]:
-        """Places and scores of the `k` best, best first."""
+    def search(
+        self, terms: Sequence[str], on: date, product: str, k: int, needed: Collection[str] = ()
+    ) -> list[tuple[int, float]]:
+        """Places and scores of the `k` best that hold all the terms that are `needed`, best first."""
         ids = [self._vocabulary[term] for term in terms if term in self._vocabulary]
         if not ids:
             return []
         scores: NDArray[np.float32] = self._bm25.get_scores_from_ids(ids) * self._allowed(on, product)
+        if needed:
+            scores *= np.fromiter((held.issuperset(needed) for held in self.term_sets), np.bool_, len(scores))
         count = min(k, len(scores))
         best = np.argpartition(-scores, count - 1)[:count]
         ordered = sorted(best.tolist(), key=lambda i: (-float(scores[i]), i))
@@ -114,18 +118,22 @@ class Retriever:
     def search(self, question: Question, on: date, k: int = 4, without: Container[str] = ()) -> RetrievalResult:
         """The `k` best passages in force on a day, in the question's language (and product, if it names one).
 
-        Passages with an id in `without` are looked past.
+        Passages with an id in `without` are looked past. Of those that hold all that is asked the best are what the
+        question before was about, where it tells one.
         """
         index = self._indexes.get(language(question.locale))
         if index is None:
             return RetrievalResult()
-        terms = index.asked(question.text)
+        needed = terms = index.asked(question.text)
+        if needed and question.about:
+            over = index.words.replaced(needed)
+            terms = [*needed, *(term for term in index.asked(question.about) if term not in {*needed, *over})]
         best = [
             (place, score)
-            for place, score in index.search(terms, on, question.product, k)
+            for place, score in index.search(terms, on, question.product, k, needed if question.about else ())
             if index.passages[place].id not in without
         ]
-        personal = index.words.personal(question.text)
+        personal = any(map(index.words.personal, (question.text, question.about)))
         if not best:
             return RetrievalResult(personal=personal)
         first, second, *_ = (*(score for _, score in best), 0.0)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
@@ -24,10 +24,14 @@ SHORT: Final = 3
 
 
 class AnswerWords(RuleFile):
-    """rules/answer/<language>.yaml: what the search ignores, what it takes for the same, what is not its business."""
+    """rules/answer/<language>.yaml: what the search ignores, what it takes for the same, what is not its business.
+
+    `instead`: terms of which one, said later, takes the place of the others: "and domestic?" is no more about abroad.
+    """
 
     stop: list[str]
     same: dict[str, list[str]]
+    instead: tuple[frozenset[str], ...] = ()
     personal: list[str]
 
 
@@ -49,12 +53,17 @@ class Words:
     def __init__(self, language: str, rules: AnswerWords) -> None:
         said = [(_fold(word), term) for term, words in rules.same.items() for word in (term, *words)]
         self._cutter: _Cutter = _Japanese(said, rules.stop) if language == "ja" else _Spaced(said, rules.stop)
+        self._instead = rules.instead
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:
         """Whether a question is about the caller's own account: no document answers that."""
         folded = _fold(text)
         return any(pattern.search(folded) for pattern in self._personal)
+
+    def replaced(self, terms: Collection[str]) -> frozenset[str]:
+        """Those of an earlier question in whose place `terms` stand."""
+        return frozenset[str]().union(*(each for each in self._instead if not each.isdisjoint(terms))).difference(terms)
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats kept. Amounts are none: they are what is asked, or a case of it."""

@@ -16,7 +16,7 @@ from schemas.interpretation import Interpretation
 from schemas.transcript import Transcript
 from schemas.turn import Decided, Normalized, ReplyEvent, ReplyId
 from services.call.on_record import put_on_record
-from services.dialogue import ActionFailed, Event, Silence, UserUtterance
+from services.dialogue import ActionFailed, Event, QuestionUnanswered, Silence, UserUtterance
 from services.interpretation import Interpreter
 from services.observability import Stamps
 from services.ports import Amendable, Answerer, Clock
@@ -145,6 +145,10 @@ class Stranger:
             yield Decided(trace.understood, allowed)
         async for said in self._renderer.render(allowed, self._session.locale, trace, asks=self._session.asks):
             yield said
+        if trace.unanswered is not None:
+            offer = self._session.decide(QuestionUnanswered(trace.unanswered))
+            async for said in self._renderer.render(offer, self._session.locale, trace, asks=self._session.asks):
+                yield said
         yield trace.done()
 
     async def _welcomed(self, trace: TurnTrace) -> _Turn:

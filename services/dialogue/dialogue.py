@@ -14,6 +14,7 @@ from services.dialogue.events import (
     OutcomesHeard,
     ProposalResumed,
     Proposed,
+    QuestionUnanswered,
     ReadbackDelivered,
     ReadbackUnheard,
     Silence,
@@ -38,7 +39,7 @@ from services.dialogue.phases import (
 )
 from services.dialogue.prompts import silent
 from services.dialogue.terms import terms_of
-from services.dialogue.words import understood
+from services.dialogue.words import unanswered, understood
 
 
 def decide(state: DialogueState, event: Event, facts: Facts) -> Step:
@@ -85,6 +86,8 @@ def _dispatch(state: DialogueState, event: Event, facts: Facts) -> Step:  # noqa
             return outcomes.step_up_failed(state, event, facts)
         case TransferSettled():
             return outcomes.transfer_settled(state, event, facts)
+        case QuestionUnanswered(said):
+            return unanswered(state, said, facts)
 
 
 def _spoken(state: DialogueState, decision: Decision) -> Step:

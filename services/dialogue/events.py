@@ -119,6 +119,13 @@ class TransferSettled:
     receipt: TransferReceipt
 
 
+@dataclass(frozen=True, slots=True)
+class QuestionUnanswered:
+    """No document answers the open question: `said` is the id of the reply that offers a person for it."""
+
+    said: str
+
+
 Event = (
     UserUtterance
     | Silence
@@ -133,4 +140,5 @@ Event = (
     | StepUpPassed
     | StepUpFailed
     | TransferSettled
+    | QuestionUnanswered
 )

@@ -62,6 +62,9 @@ class DialogueRules(RuleFile):
     word_endings: str
     repeating: str
     hanging: str
+    leaning: str
+    pronoun: str
+    elided: frozenset[str]
     its_bill: str
     related_by: str
     questions: dict[str, str]
@@ -84,6 +87,14 @@ class DialogueRules(RuleFile):
     def conditional(self, pieces: Iterable[str]) -> bool:
         """Whether an order hangs on one of the words that nothing was made of: "if I was paid"."""
         return any(re.search(self.hanging, piece, re.IGNORECASE) for piece in pieces)
+
+    def leans(self, text: str) -> bool:
+        """Whether words go on with a question: "and on Sundays?"."""
+        return re.search(self.leaning, text, re.IGNORECASE) is not None
+
+    def refers(self, text: str) -> bool:
+        """Whether a question may be about what was asked before."""
+        return self.leans(text) or re.search(self.pronoun, text, re.IGNORECASE) is not None
 
     def without_its_kind(self, bill: str) -> str:
         """A bill's name where the word for a bill follows: "Mastercard bill" is none of two."""

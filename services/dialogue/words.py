@@ -14,16 +14,28 @@ from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, command, queued
 from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import both, reply
-from services.dialogue.phases import Changing, DialogueState, Idle, Offering, OfferingPerson, Step, Submitting
+from services.dialogue.phases import (
+    Changing,
+    DialogueState,
+    Idle,
+    Offering,
+    OfferingPerson,
+    Step,
+    SteppingUp,
+    Submitting,
+    Unlocking,
+)
 from services.dialogue.policy import currency_of
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
-from services.dialogue.resume import come_back, dropped, going_on, offer_person, to_a_person
+from services.dialogue.resume import come_back, dropped, go_on, going_on, offer_person, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered, task_of
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
+_MAX_TOPIC: Final = 200
+"""Characters of what was asked one after the other: the last of it counts."""
 _REPEATED: Final = RuleId("veto.recurring")
 _PERSON_FOR: Final = {"not_here": "offer.person_for_it", "sorry": "offer.person_sorry", "scam": "offer.person_scam"}
 """The topic of what only a person can do."""
@@ -32,9 +44,22 @@ _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_
 
 
 def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
-    """Act on one utterance. Nothing that is said changes what is being submitted."""
+    """Act on one utterance, and note what was asked of the documents, for as long as nothing else is wanted."""
+    after, decision = _acted(state, event, facts)
+    topic, about = (decision.question, decision.about) if isinstance(decision, Answer) else ("", "")
+    if about and dialogue_rules().leans(topic):
+        topic = f"{about} {topic}"[-_MAX_TOPIC:]
+    elif not topic and event.understood.intent is None:
+        topic = state.memory.topic
+    return after.keeping(replace(after.memory, topic=topic)), decision
+
+
+def _acted(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
+    """Nothing that is said changes what is being submitted."""
     if isinstance(state.phase, Submitting):
         return state, Answer(reply=reply("transfer.in_progress"))
+    if _goes_on(state, event):
+        return _open_question(state, event.text, facts, state.memory.topic)
     if event.extraction is not None:
         return _chosen(state, event, event.extraction, facts)
     return _meant(state, event.text, event.understood, facts)
@@ -55,6 +80,14 @@ def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
     return (after if missed_again else after.keeping(after.memory.missed(0))), decision
 
 
+def _goes_on(state: DialogueState, event: UserUtterance) -> bool:
+    """Whether words that say nothing by themselves go on with what was asked of the documents: "and on Sundays?"."""
+    heard, rules = event.understood, dialogue_rules()
+    nothing = heard.intent is None or (heard.by(*rules.elided) and heard.slots.payee is None)
+    waits = state.task is not None or heard.payees is not None or heard.then is not None
+    return bool(state.memory.topic) and nothing and not waits and rules.leans(event.text)
+
+
 def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
     """Answer from the documents, with the order that was said beside it, if any; what is not done here is told."""
     if state.task is None and heard.by(*dialogue_rules().not_here):
@@ -65,7 +98,10 @@ def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
         return _limit(state, facts)
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)
-    return _open_question(state, _in_full(state, text, heard, facts), facts)
+    topic = state.memory.topic if dialogue_rules().refers(text) else ""
+    order = state.task is not None or state.memory.ordered is not None
+    asked = _in_full(state, text, heard, facts) if order or not topic else text
+    return _open_question(state, asked, facts, topic if asked == text else "")
 
 
 def _limit(state: DialogueState, facts: Facts) -> Step:
@@ -84,10 +120,24 @@ def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -
     return questions.get(f"{asked}_booked" if later else asked) or questions.get(asked, text)
 
 
-def _open_question(state: DialogueState, text: str, facts: Facts) -> Step:
-    """Answer from the documents, then come back; a read-back that was left has to be read again before a yes."""
+def _open_question(state: DialogueState, text: str, facts: Facts, about: str = "") -> Step:
+    """Answer from the documents, then come back; a read-back that was left has to be read again before a yes.
+
+    `about` is what was asked before. Who asks on wants no person that was offered before.
+    """
+    if isinstance(state.phase, OfferingPerson) and not isinstance(state.phase.behind, Offering):
+        state = state.at(state.phase.behind)
     state, pending = come_back(state.keeping(state.memory.missed(0)), facts)
-    return state, Answer(text, pending)
+    return state, Answer(text, about, pending)
+
+
+def unanswered(state: DialogueState, said: str, facts: Facts) -> Step:
+    """No document answers: a person is offered, before what waits; beside what can't wait it is but told."""
+    if isinstance(state.phase, Submitting | Unlocking):
+        return state, Answer(reply=reply("answer.none"))
+    if isinstance(state.phase, SteppingUp):
+        return go_on(state, reply("answer.none"), facts)
+    return offer_person(state.memory, set_aside(state.phase, state.task), said)
 
 
 def _asked_beside(state: DialogueState, text: str, order: Understood, facts: Facts) -> Step:
@@ -95,9 +145,9 @@ def _asked_beside(state: DialogueState, text: str, order: Understood, facts: Fac
     task = task_of(order, dialogue_rules().choices)
     after, decision = advance(state.memory, task, facts)
     if isinstance(decision, Clarify):
-        return after, Answer(text, decision.reply)
+        return after, Answer(text, reply=decision.reply)
     after, offer = going_on(state, task)
-    return after, Answer(text, offer)
+    return after, Answer(text, reply=offer)
 
 
 def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa: PLR0911 - one return an act

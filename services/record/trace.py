@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from schemas.decision import Decision, DecisionKind
+from schemas.ids import RuleId
 from schemas.intent import Understood
 from schemas.interpretation import Interpretation
 from schemas.turn import Awaits, ModelUse, ReplyDone, ReplyId
@@ -19,6 +20,8 @@ class TurnTrace:
     """None where nobody spoke."""
     shown: Decision | None = None
     awaits: Awaits = Awaits.NOTHING
+    unanswered: RuleId | None = None
+    """How it is told that no document answers what was asked, where that is yet to be said."""
     models: list[ModelUse] = field(default_factory=list)
     finished: bool = False
 

@@ -27,12 +27,15 @@ class ResponseRenderer:
     ) -> AsyncIterator[ReplyEvent]:
         """The words of a decision that is not to be carried out first. `trace` notes what they wait for.
 
-        `asks`: whether a question is open after it.
+        `asks`: whether a question is open after it. Where no document answers, that is for `trace` to tell.
         """
         assert not isinstance(decision, Execute)
         if isinstance(decision, Answer) and decision.question:
-            async for said in self._answer(Question(decision.question, locale, zone=self.zone), trace):
+            asked = Question(decision.question, locale, zone=self.zone, about=decision.about)
+            async for said in self._answer(asked, trace):
                 yield said
+            if trace.unanswered is not None:
+                return
         trace.awaits = _awaits(decision, asks=asks)
         if decision.reply is not None:
             yield said_as(decision.reply, locale)
@@ -48,8 +51,8 @@ class ResponseRenderer:
                         yield ReplyText(text, citations)
                     case Refused(reason):
                         trace.models.append(ModelUse("answer", "", outcome=reason))
-                        refusal = "answer.no_documents" if reason == "no_documents" else "answer.not_found"
-                        yield said_as(Reply(RuleId(refusal)), asked.locale)
+                        told = "answer.no_documents" if reason == "no_documents" else "answer.not_found"
+                        trace.unanswered = RuleId(told)
                     case AnswerDone(model=model) if model:
                         trace.models.append(ModelUse("answer", model, outcome="answered"))
 

@@ -33,6 +33,7 @@ from services.answering.quote import Library
 from services.answering.retrieve import RetrievalResult
 from services.audio.completeness import CompletenessJudge
 from services.call.agent import Agent
+from services.call.stranger import Stranger
 from services.interpretation import InterpretationContext, interpret, interpreter
 from services.observability.metrics import Stamps
 from services.payees import PayeeIndex
@@ -49,7 +50,7 @@ MISAKI = CustomerId("takahashi-misaki")
 class Talk:
     """A caller who hears every reply out, unless told otherwise."""
 
-    turn: Agent
+    turn: Agent | Stranger
     locale: Locale
     said: int = 0
     events: list[ReplyEvent] = field(default_factory=list)
@@ -294,3 +295,93 @@ async def test_two_customers_never_meet(bank: Gateway, alex: Talk) -> None:
     await misaki.say("send fifty dollars to catherine nguyen")
     assert "Nguyen" not in misaki.words.replace("catherine nguyen", "")
     assert not [e for e in misaki.events if isinstance(e, ReadBackReady)]
+
+
+@pytest.mark.parametrize(
+    ("before", "asked", "yes"),
+    [
+        (None, "what is the exchange rate for yen", "yes"),
+        ("send fifty dollars to catherine nguyen", "what is the exchange rate for yen", "yes please"),
+    ],
+)
+async def test_a_person_who_is_offered_for_what_no_document_answers_comes_at_a_yes(
+    alex: Talk, before: str | None, asked: str, yes: str
+) -> None:
+    if before:
+        await alex.say(before)
+    await alex.say(asked)
+    assert alex.words == "I don't find that in the bank's documents. Shall I bring in a person?", "one question"
+    assert alex.only(ReplyDone).awaits is Awaits.ANSWER
+    await alex.say(yes)
+    assert alex.only(Decided).decision.kind is DecisionKind.HANDOFF
+
+
+async def test_a_stranger_is_brought_to_a_person_by_a_yes_too(bank: Gateway) -> None:
+    nobody = Talk(await bank.callers.open_stranger(CallId("call-2"), JA_JP), JA_JP)
+    await nobody.say("為替レートを教えて")
+    assert "オペレーター" in nobody.words
+    await nobody.say("はい")
+    assert nobody.only(Decided).decision.kind is DecisionKind.HANDOFF
+
+
+async def test_who_wants_no_person_for_an_open_question_comes_back_to_the_order(bank: Gateway, alex: Talk) -> None:
+    before = await balance_of(bank, ALEX)
+    await alex.say("send fifty dollars to catherine nguyen")
+    await alex.say("what is the exchange rate for yen")
+    await alex.say("no")
+    assert alex.words == "Shall I go on with your payment?"
+    await alex.say("yes")
+    assert await balance_of(bank, ALEX) == before, "it is read back again first"
+    await alex.say("yes")
+    assert await balance_of(bank, ALEX) == before - 5000
+
+
+async def test_a_person_offered_before_the_next_question_is_offered_no_more(alex: Talk) -> None:
+    await alex.say("what is the exchange rate for yen")
+    await alex.say("what is the overdraft fee")
+    assert "15 dollars" in alex.words
+    await alex.say("yes")
+    assert alex.only(Decided).decision.kind is DecisionKind.CLARIFY
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        ("what are your opening hours / and on saturdays?", "from 9 a.m. to 1 p.m."),
+        ("how much is an international transfer / and domestic?", "free in the app and cost 10 dollars"),
+        ("how much is an international transfer / and at a branch?", "40 dollars at a branch"),
+        ("what does a safe deposit box cost / and a large one", "140 dollars"),
+        ("what is the interest on savings / and above 50,000 / and when is it paid", "on the last day of each month"),
+        ("how much is a replacement card / how long does that take", "within two business days"),
+        ("how much can I withdraw a day / and with the debit card in shops", "3,000 dollars"),
+        ("what is the exchange rate for yen / and for euros", "Shall I bring in a person?"),
+        ("how long does it take", "arrive the next business day"),
+        ("what is the overdraft fee / how long are statements kept", "seven years"),
+        ("what is the overdraft fee / and 50 to maria", "I'll send 50 dollars to Maria Castellano"),
+        ("what is the overdraft fee / and maria", "Sorry, I didn't get that."),
+        ("what is the overdraft fee / what is my balance / and on saturdays?", "I can't set up repeated payments."),
+        ("and on saturdays?", "I can't set up repeated payments."),
+    ],
+)
+async def test_a_question_leans_on_the_one_before(alex: Talk, call: str, answer: str) -> None:
+    for said in call.split(" / "):
+        await alex.say(said)
+    assert answer in alex.words
+
+
+@pytest.mark.parametrize(
+    ("call", "answer"),
+    [
+        ("海外送金の手数料はいくら / 窓口だと？", "窓口で5,500円です"),
+        ("ATMの手数料は / 夜間は", "それ以外の時間は110円です"),
+        ("ATMの手数料は / 夜間は / コンビニは", "1回220円"),
+        ("普通預金の金利は / 定期は", "年0.8パーセント"),
+        ("普通預金の金利は / 田中さんは？", "聞き取れませんでした"),
+        ("普通預金の金利は / 残高は？", "普通預金が"),
+    ],
+)
+async def test_a_japanese_question_leans_on_the_one_before(bank: Gateway, call: str, answer: str) -> None:
+    misaki = Talk(await bank.callers.open(MISAKI, CallId("call-1"), JA_JP), JA_JP)
+    for said in call.split(" / "):
+        await misaki.say(said)
+    assert answer in misaki.words

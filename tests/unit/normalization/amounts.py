@@ -58,7 +58,7 @@ def said(language: str, chance: random.Random) -> Amount:
     form = _english if language == "en" else _japanese
     text = form(chance, surface, unit, code, whole, part)
     around = chance.choice(_AROUND_EN if language == "en" else _AROUND_JA)
-    return Amount(around.format(text), (whole * 100 + part) if digits == 2 else whole, code)
+    return Amount(around.format(text), whole * 10**digits + part, code)
 
 
 def _digits(chance: random.Random, whole: int) -> str:

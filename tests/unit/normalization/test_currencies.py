@@ -2,11 +2,12 @@
 
 import pytest
 
+from rules.load import load
 from schemas.errors import UnsupportedLocale
 from schemas.money import EXPONENTS
 from schemas.span import Ambiguity, DateValue, MoneyValue, SpanKind, TimeValue, jsonable
 from services.normalization import Normalizer
-from services.normalization.vocabulary import Language
+from services.normalization.vocabulary import Language, Vocabulary
 
 
 def amount(locale: str, text: str, *currencies: str) -> tuple[MoneyValue, Ambiguity | None, list[MoneyValue]]:
@@ -74,3 +75,12 @@ def test_values_as_json() -> None:
     assert jsonable(TimeValue.at("09:30")) == "09:30"
     assert jsonable(TimeValue("06:00", "12:00")) == {"start": "06:00", "end": "12:00"}
     assert jsonable("007") == "007"
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_every_currency_has_a_word_so_that_it_is_not_taken_for_the_usual_one(language: str) -> None:
+    known = load(f"normalize/{language}/money.yaml", Vocabulary).currency.values()
+    assert {code for unit in known for code in unit.codes} == set(EXPONENTS)
+    if language == "en":
+        assert amount("en-US", "five hundred fils", "KWD")[0] == MoneyValue(500, "KWD")
+        assert amount("en-US", "fifty kroner", "USD")[0].currency == "NOK"
