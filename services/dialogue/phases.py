@@ -218,9 +218,7 @@ class Memory:
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
     misses: int = 0
     told: tuple[AccountId, ...] = ()  # whose balances were told, one after the other, and nothing since
-    topic: str = (
-        ""  # what was asked of the documents last, and nothing was ordered since: "and on Sundays?" leans on it
-    )
+    topic: str = ""  # what was asked of the documents last, nothing ordered since: "and on Sundays?" leans on it
     patience: int = 0  # silences still to be borne: the caller asked for a moment
 
     def first(self, said: Reply) -> "Memory":

@@ -143,7 +143,7 @@ def repeated(state: DialogueState, facts: Facts) -> Step:
         case Reading(it) | Confirming(it):
             return read_again(state.memory, it)
         case _ if state.memory.inquired:
-            return state, Answer(state.memory.inquired, last)
+            return state, Answer(state.memory.inquired, reply=last)
         case _ if last is None or last == reply("say.goodbye"):
             return state, Clarify(question(state, facts))
         case Offering() | OfferingPerson():

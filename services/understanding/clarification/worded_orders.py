@@ -199,7 +199,11 @@ def _scaled(words: _Worded, match: re.Match[str], wording: OrderWording, order: 
     factor = _factor(words, match, wording.times)
     slots = order.slots
     if wording.before and factor is not None and slots.payee is not None and slots.amount is None:
-        period = month_before(words.said.today) if match.groupdict().get("month") is not None else None
+        period = None
+        if match.groupdict().get("month") is not None:
+            period = month_before(words.said.today)
+            if words.things[match.start("month")][1] != period:
+                return None
         reckoning = Reckoning(Measure.BEFORE, share=factor, period=period)
         by = Slot(reckoning, words.said.heard.whole(words.rules.file.rule))
         return replace(order, slots=replace(slots, reckoning=by), missing=())
