@@ -39,12 +39,12 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
     rules, heard = hearing.grammar.cues, hearing.heard
     if found.intent not in COUNTED:
         return found
-    left = replace(left, unread=(*left.unread, *_about_how_much(hearing, found.slots)))
+    unread = (*left.unread, *_about_how_much(hearing, found.slots))
     found, limits = _days(hearing, found)
     taken = [
         *_evidence(found.slots),
         *(mention.evidence for mention in found.unresolved),
-        *left.unread,
+        *unread,
         *left.refused,
         *limits,
     ]
@@ -62,13 +62,15 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
     times = {s.start for s in heard.spans if s.kind is SpanKind.TIME and found.slots.date is not None}
     mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans) if each.start not in times]
     rest = [each for each in spans if each.start in times]  # the day is known: "tomorrow at noon"
-    for each in left.unread:
+    for each in unread:
         slot = rules.kind(each.surface)
         if slot is None:
             rest.append(each)
         else:
             mentions.append(Mention(slot, each))
-    return replace(found, unresolved=tuple(mentions), unread=tuple(rest))
+    open_ = tuple(mentions), tuple(rest)
+    same = open_ == (found.unresolved, found.unread)
+    return found if same else replace(found, unresolved=open_[0], unread=open_[1])
 
 
 def _about_how_much(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:

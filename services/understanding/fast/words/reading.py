@@ -80,6 +80,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     offered = _offered(grammar, context)
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
     told = _told(grammar, heard, context, units)
+    barred = _in_no_name(grammar, words, taken)
 
     def steps(at: int) -> list[Step]:
         """Phrases from there on; what is a thing of the caller's says something: "the pet one", of an insurance."""
@@ -94,7 +95,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
         edges.extend(edge._replace(rank=_SPAN_RANK) if edge.end == moved.get(at) else edge for edge in owned)
         if offered is not None:
             edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
-        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
+        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, barred))
         return edges
 
     rows = {id(nouns.trie): (nouns.trie, named)}
@@ -216,19 +217,20 @@ def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int)
     return [(begin, _PAYEE_RANK)]
 
 
-def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
+def _in_no_name(grammar: Grammar, words: tuple[str, ...], taken: frozenset[int]) -> list[bool]:
+    """Of each unit whether it is in no unknown name."""
+    others = grammar.phrases.not_names
     if grammar.spaced:
-        word = words[at]
-        allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
-        return [at + 1] if allowed else []
-    ends: list[int] = []
+        return [at in taken or not word.isalpha() or others.begins((word,), 0) for at, word in enumerate(words)]
+    return [at in taken or not _name_like(word) or others.begins(words, at) for at, word in enumerate(words)]
+
+
+def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, barred: list[bool]) -> range:
+    """Where an unknown name that begins at a unit may end: of one word, or of some characters."""
     if words[at] == "ー":  # within a word: スーパーさにー
-        return ends
-    for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
-        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.begins(words, end - 1):
-            break
-        ends.append(end)
-    return ends
+        return range(0)
+    stop = min(at + (1 if grammar.spaced else _MAX_NAME), len(words))
+    return range(at + 1, next((each for each in range(at, stop) if barred[each]), stop) + 1)
 
 
 def _name_like(char: str) -> bool:
