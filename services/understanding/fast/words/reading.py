@@ -38,8 +38,12 @@ class UtteranceLattice:
     lattice: Lattice
     taken: frozenset[int]
     within: frozenset[int]  # units that go on what the one before began
+    verbs: tuple[list[Edge], ...] = ()
+    """Verbs with their endings by the unit that they begin at, where a language has such."""
     runs: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
     """The grammar's state sets from a unit on."""
+    joined: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
+    """Where what is joined at a unit begins; None where nothing is."""
     _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
     _longest: dict[int, tuple[Trie, list[tuple[int, list[int]]]]] = field(
         default_factory=dict, repr=False, compare=False
@@ -81,6 +85,8 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
     told = _told(grammar, heard, context, units)
     barred = _in_no_name(grammar, words, taken)
+    endings = grammar.endings
+    verbs = tuple(endings.edges(words, at) for at in range(len(words))) if endings is not None else ()
 
     def steps(at: int) -> list[Step]:
         """Phrases from there on; what is a thing of the caller's says something: "the pet one", of an insurance."""
@@ -88,7 +94,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
         return [(end, tuple(s for s in read if s != FILLER)) for end, read in found] if named[at] else found
 
     def scan(at: int) -> list[Edge]:
-        edges = grammar.endings.edges(words, at) if grammar.endings is not None else []
+        edges = [*verbs[at]] if verbs else []
         edges.extend(typed.get(at, ()))
         edges.extend(told.get(at, ()))
         owned = _owned(grammar, nouns, words, named[at], typed.get(at, ()))
@@ -100,7 +106,7 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
 
     rows = {id(nouns.trie): (nouns.trie, named)}
     lattice = Lattice(len(words), steps, scan)
-    return UtteranceLattice(units, words, lattice, taken, within, _rows=rows)
+    return UtteranceLattice(units, words, lattice, taken, within, verbs, _rows=rows)
 
 
 def _nobody(match: PayeeMatch | None) -> bool:
