@@ -102,15 +102,14 @@ def unmatched(hearing: Hearing, named: Iterable[tuple[int, int]]) -> tuple[Menti
     spans = [s for s in dated if not of_a_thing(hearing, s)]
     days = [Evidence.of(s) for s in spans] or [
         _words(hearing, edge.start, edge.end)
-        for at in range(len(units.words))
-        for edge in rules.times.scan(units.words, at)
-        if (edge.end > at + 1) or (rules.spaced and not any(s.start <= units.starts[at] < s.end for s in dated))
+        for edge in rules.times.edges(units.words)
+        if edge.end > (at := edge.start) + 1
+        or (rules.spaced and not any(s.start <= units.starts[at] < s.end for s in dated))
     ]
     places = [_words(hearing, start, end) for start, end in named] or [
-        _words(hearing, at if rules.spaced else _clause(hearing, at), edge.end)
-        for at in range(len(units.words))
-        for edge in rules.places.scan(units.words, at)
-        if (edge.end > at + 1 if rules.spaced else _pays(hearing, edge.end))  # "the joint one", 多いほうから
+        _words(hearing, edge.start if rules.spaced else _clause(hearing, edge.start), edge.end)
+        for edge in rules.places.edges(units.words)
+        if (edge.end > edge.start + 1 if rules.spaced else _pays(hearing, edge.end))  # "the joint one", 多いほうから
     ]
     return (
         *(Mention(SlotName.DATE, each) for each in days[:1]),
