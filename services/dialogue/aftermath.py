@@ -69,7 +69,7 @@ def heard(memory: Memory, told: tuple[Outcome, ...]) -> Memory:
 
 def passed(memory: Memory) -> Memory:
     """Something else was said: what was heard is no longer what "no" or "wait" is about."""
-    return replace(memory, outcomes=_unheard(memory))
+    return replace(memory, outcomes=_unheard(memory)) if memory.outcomes else memory
 
 
 def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:

@@ -85,12 +85,9 @@ def bills_due(task: Task, facts: Facts) -> Reply:
     if (said := asked_of_bills(task, facts)) is not None:
         return said
     due = bill(facts, task.bill)
-    if due is not None and due.minimum is not None:
-        return reply(
-            "bill.due_minimum", bill=due.name, due=due.due, minimum=due.minimum, date=day_name(facts, due.due_on)
-        )
     if due is not None:
-        return reply("bill.due", bill=due.name, due=due.due, date=day_name(facts, due.due_on))
+        day, least = day_name(facts, due.due_on), {} if due.minimum is None else {"minimum": due.minimum}
+        return reply("bill.due_minimum" if least else "bill.due", bill=due.name, due=due.due, date=day, **least)
     if not facts.profile.bills:
         return reply("bill.none_open")
     listed = _coming(task, facts)

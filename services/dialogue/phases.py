@@ -243,7 +243,7 @@ class DialogueState:
 
     def keeping(self, memory: Memory) -> "DialogueState":
         """In the same phase, with another memory."""
-        return replace(self, memory=memory)
+        return self if memory is self.memory else replace(self, memory=memory)
 
     @property
     def task(self) -> Task | None:

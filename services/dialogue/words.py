@@ -66,7 +66,7 @@ def _acted(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
 
 
 def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
-    state = state.keeping(replace(state.memory, patience=0))
+    state = state.keeping(replace(state.memory, patience=0)) if state.memory.patience else state
     if heard.intent is Intent.QNA or heard.route is Route.QNA:
         return _asked(state, text, heard, facts)
     if heard.intent is None and _REPEATED in heard.vetoes and state.task is None:

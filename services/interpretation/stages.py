@@ -7,10 +7,10 @@ from typing import Final
 
 from rules.load import locales
 from schemas.consent import ORDERS
-from schemas.ids import language
+from schemas.ids import Locale, language
 from schemas.intent import Annotation, Context, Intent, Route, Understood
 from schemas.interpretation import Interpretation
-from schemas.payee import FindPayee, PayeeMatch
+from schemas.payee import PayeeMatch
 from schemas.span import Span, SpanKind
 from schemas.transcript import Transcript
 from services.interpretation.second_pass import looked_again
@@ -72,7 +72,8 @@ def interpret(
     with stamps.between(Stamp.NORMALIZATION_START, Stamp.NORMALIZATION_END):
         spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
     with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
-        match = stages.find(transcript, spans, transcript.alternatives)
+        others = () if transcript.named else transcript.alternatives  # they differ in names that do not sound like it
+        match = stages.find(transcript.text, spans, others)
     heard = Annotation(transcript, spans, match)
     understood = stages.understood(heard, context.asked)
     code = understood.slots.digits
@@ -86,6 +87,7 @@ def interpret(
     if context.asked.day:
         told = stages.normalize(context.asked.day)
         understood = day_within(heard, understood, told, stages.today)
+    stages.forget()
     terms = context.asked.terms
     if terms.awaited in ORDERS and terms.on is not None and not terms.today:
         understood = day_instead(heard, understood, terms.on, stages.today)
@@ -142,6 +144,7 @@ class _Stages:
     normalize: Normalize
     understander: Understander
     payees: PayeeIndex
+    locale: Locale
     today: date
     names: tuple[str, ...] = ()
     """Of the payee whose order is read back: a bank alone tells which of that name is meant."""
@@ -165,17 +168,25 @@ class _Stages:
             return summed(text, read(text) if names else spans, transcript.locale)
 
         understander, names = Understander.for_locale(transcript.locale), context.asked.terms.names
-        return cls(lru_cache(maxsize=_KEPT)(normalize), understander, payees, context.now.date(), names)
+        made, locale = lru_cache(maxsize=_KEPT)(normalize), transcript.locale
+        return cls(made, understander, payees, locale, context.now.date(), names)
 
-    def find(self, transcript: Transcript, spans: tuple[Span, ...], others: tuple[str, ...]) -> PayeeMatch | None:
+    def forget(self) -> None:
+        """Let go of all that was made of the words: much of it holds each other, and would wait to be collected."""
+        for known in self._words.values():
+            for said in known.saids.values():
+                said.made.clear()
+            known.saids.clear()
+            known.pieces.clear()
+
+    def find(self, text: str, spans: tuple[Span, ...], others: tuple[str, ...] = ()) -> PayeeMatch | None:
         """The payees that may be meant. What was looked for once is known."""
         taken = tuple((span.start, span.end) for span in spans)
-        others = () if transcript.named else others  # they differ in names that do not sound like it
-        key = (transcript.text, *others), taken
+        key = (text, *others), taken
         if key not in self._matches:
-            found = self.payees.find(key[0], transcript.locale, taken, self._searched)
+            found = self.payees.find(key[0], self.locale, taken, self._searched)
             if self.names and (found is None or not found.candidates):
-                found = self.payees.at_bank(transcript.text, self.names, transcript.locale) or found
+                found = self.payees.at_bank(text, self.names, self.locale) or found
             self._matches[key] = found
         return self._matches[key]
 
@@ -190,9 +201,9 @@ class _Stages:
         other = plainly(said, found, again) or told_by_another(said, again)
         if other is not None:
             return other
-        anyone, naming = self._anyone(heard), partial(self._naming, heard, context)
-        meant = called_in_two(said, found, anyone, naming) or qualified(said, anyone, naming)
-        meant = meant or apposed(said, anyone, naming)
+        naming = partial(self._naming, heard, context)
+        meant = called_in_two(said, found, self._anyone, naming) or qualified(said, self._anyone, naming)
+        meant = meant or apposed(said, self._anyone, naming)
         meant = meant or looked_again(said, found)
         meant = partly(said, meant) or meant
         return two_receivers(said, meant) or another_than(said, meant) or named_besides(said, meant) or meant
@@ -208,16 +219,16 @@ class _Stages:
         heard = known.heard
 
         def named(text: str) -> PayeeMatch | None:
-            return self.find(replace(heard.transcript, text=text), heard.spans, ())
+            return self.find(text, heard.spans)
 
         part, again = partial(self._part, known), partial(self._anew, known, context)
         order = partial(self._order, known, context)
-        made = Said(heard, context, self.today, part, again, order, named, self._called(heard), self.payees.vocabulary)
+        made = Said(heard, context, self.today, part, again, order, named, self._called, self.payees.vocabulary)
         return known.saids.setdefault(context, made)
 
-    def _anyone(self, heard: Annotation) -> FindPayee:
+    def _anyone(self, text: str) -> PayeeMatch | None:
         """Who is meant in a text of its own."""
-        return lambda text: self.payees.find((text,), heard.transcript.locale, (), self._searched)
+        return self.payees.find((text,), self.locale, (), self._searched)
 
     def _naming(self, heard: Annotation, context: Context, text: str, match: PayeeMatch) -> Understood:
         """What a text means, as long as the utterance, in which that payee is named."""
@@ -254,16 +265,11 @@ class _Stages:
         found = either(said, found) or in_part(said, found) or day_in_part(said, found) or found
         return undated(said, found) or found
 
-    def _called(self, heard: Annotation) -> FindPayee:
+    def _called(self, name: str) -> PayeeMatch | None:
         """Who is called just so: the same names stand in many parts of an utterance, and are looked up once."""
-        locale, found = heard.transcript.locale, self._looked_up
-
-        def called(name: str) -> PayeeMatch | None:
-            if name not in found:
-                found[name] = self.payees.lookup((name,), locale, self._searched)
-            return found[name]
-
-        return called
+        if name not in self._looked_up:
+            self._looked_up[name] = self.payees.lookup((name,), self.locale, self._searched)
+        return self._looked_up[name]
 
     def _part(self, known: _Known, start: int, end: int, inner: Context) -> Understood:
         """What a part of an utterance means by itself, its evidence where it stands."""
@@ -284,9 +290,9 @@ class _Stages:
         return known.pieces[start, text]
 
     def _alone(self, heard: Annotation, start: int, text: str) -> Annotation:
-        transcript = replace(heard.transcript, text=text)
         known = {(span.start - start, span.end - start): span for span in heard.spans}
         spans = tuple(
-            replace(known.get((s.start, s.end), s), start=s.start, end=s.end) for s in self.normalize(transcript.text)
+            replace(known[at], start=s.start, end=s.end) if (at := (s.start, s.end)) in known else s
+            for s in self.normalize(text)
         )
-        return Annotation(transcript, spans, self.find(transcript, spans, ()))
+        return Annotation(replace(heard.transcript, text=text), spans, self.find(text, spans))

@@ -44,7 +44,8 @@ def besides(said: Said, whole: Understood) -> Understood | None:
 def _by_card(said: Said) -> Understood | None:
     """An order that is to be paid by a card, which none can be, with that unread: "pay the phone bill with my visa"."""
     text, units, marks = said.text, said.units, said.rules.cues.by_card
-    at = next((i for i in range(1, len(units.words)) if marks.begins(units.words, i)), 0)
+    places = range(1, len(units.words)) if marks.meets(units.words) else ()
+    at = next((i for i in places if marks.begins(units.words, i)), 0)
     if not at or not said.context.idle:
         return None
     begin, end = units.starts[at], units.ends[marks.longest(units.words, at)[0] - 1]

@@ -117,10 +117,9 @@ class BalanceWords:
         rules = balance_rules(language(said.heard.transcript.locale))
         if rules is None or not rules.meets.search(said.text.casefold()):
             return None
-        laid_out = said.heard.laid_out  # for both of its readers one
-        if cls not in laid_out or laid_out[cls].said is not said:
-            laid_out[cls] = _reduced(said, rules)
-        words: BalanceWords = laid_out[cls]
+        if cls not in said.made:
+            said.made[cls] = _reduced(said, rules)
+        words: BalanceWords = said.made[cls]
         return words
 
     def start(self, at: int) -> int:
@@ -260,7 +259,7 @@ def lettered(
 
 def _things(said: Said, rules: BalanceRules, text: str) -> Iterator[tuple[Evidence, str, str | MoneyValue]]:
     """The accounts, sums and percentages in what was heard, in their order; of two in one place the account."""
-    accounts = Mentions.of_all(said).of(Intent.BILL_PAYMENT)["source"]
+    accounts = Mentions.of_all(said).accounts()
     found: list[tuple[Evidence, str, str | MoneyValue]] = [(evidence, "A", id_) for evidence, id_ in accounts]
     found += _sums(said, (span for span in said.heard.spans if not rules.no_sum.match(text, span.end)))
     for more in rules.more_sums.finditer(text):  # what counts as no number where such a verb follows

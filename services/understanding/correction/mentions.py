@@ -24,8 +24,7 @@ from services.understanding.fast.words.numbered import numbered, of_number, told
 
 _MOST_CLAUSES: Final = 24  # in which names are looked for
 _MOST_NAMES: Final = 6  # that are looked for
-_READINGS: Final = 2
-"""Readings of a later amount that are offered: "fifty two fifteen" may be either."""
+_READINGS: Final = 2  # of a later amount that are offered: "fifty two fifteen" may be either
 _SURE: Final = 0.99
 """How surely somebody is named who is only offered."""
 _CLAUSES: Final = re.compile(rf"(?:[^,.;:!?—–、。！？]|(?!{OUTSIDE_NUMBERS})[,.:])+")
@@ -43,8 +42,11 @@ class Mentions(Hearing):
     @classmethod
     def of_all(cls, said: Said) -> "Mentions":
         """All that is named in what was heard."""
-        hearing = said.hearing
-        return cls(hearing.grammar, hearing.heard, hearing.context, hearing.reading, hearing.find_payee, said)
+        of, made = said.hearing, said.made
+        if cls not in made:
+            made[cls] = cls(of.grammar, of.heard, of.context, of.reading, of.find_payee, said)
+        mentions: Mentions = made[cls]
+        return mentions
 
     @cached_property
     def everyone(self) -> list[tuple[Evidence, list[PayeeId]]]:
@@ -56,6 +58,10 @@ class Mentions(Hearing):
         named = [each for each in self.everyone if len(each[1]) == 1 or len(each[0].surface) > 1]
         unsure = bool(named[1:]) and not self.grammar.spaced and self.repairs()
         return [(e, each) for e, ids in named if len(ids) == 1 or unsure for each in ids]
+
+    def accounts(self) -> list[tuple[Evidence, str]]:
+        """The caller's own accounts."""
+        return list(self.nouns_of("account"))
 
     def of(self, intent: Intent) -> Values:
         """What is named of what a command of this intent needs."""
@@ -69,7 +75,7 @@ class Mentions(Hearing):
         if intent is Intent.BILL_PAYMENT:
             found["amount"] += self._portions()
             bills = [*self.nouns_of("bill"), *self._billed(self.payees())]
-            return found | {"bill": bills, "source": list(self.nouns_of("account"))}
+            return found | {"bill": bills, "source": self.accounts()}
         found["payee"] = list(self.payees())
         places = list(self._places())
         for name in ("source",) if found["payee"] else ("source", "target"):

@@ -151,7 +151,7 @@ def _without_denied(found: Understood, parts: SelfRepair) -> Understood | None:
 
 def _faltered(parts: SelfRepair) -> Understood | None:
     """A value behind a hesitation in place of one of its kind; of two amounts it is asked which is meant."""
-    two = parts.told(parts.cut.start, parts.cut.stop)
+    two = parts.told(parts.cut.start, parts.cut.stop) if parts.may_name(parts.cut.stop) else None
     if two is None or two.rule == TOLD or not two.whole:
         return None
     said, later = values(parts.one.slots), values(two.slots)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from typing import Any
 
 from schemas.consent import NO_TERMS
 from schemas.ids import language
@@ -45,6 +46,11 @@ class Said:
     def rules(self) -> Grammar:
         """The rules of its language."""
         return grammar(language(self.heard.transcript.locale))
+
+    @cached_property
+    def made(self) -> dict[type, Any]:
+        """What readers have made of it, by its class: for all of them one."""
+        return {}
 
     @property
     def text(self) -> str:

@@ -66,7 +66,7 @@ class SelfRepair:
         return parts_a_value(self.said.heard, at)
 
     def may_name(self, end: int) -> bool:
-        """Whether the later part's words up to `end` may say again what was said: where they can't, none are read."""
+        """Whether the later part's words up to `end` may say such values: where they can't, none are read."""
         said, heard, start = values(self.one.slots), self.said.heard, self.cut.start
         if not self.rules.spaced or not said.keys() <= _NAMED:
             return True
@@ -79,6 +79,7 @@ class SelfRepair:
         nouns, family = vocabulary(self.rules, self.said.context).trie, self.rules.symbols.get("family")
         return any(
             words[at] in named
+            or words[at] in self.said.names
             or nouns.begins(words, at)
             or not (edges := known.scan(words, at))
             or any(edge.symbol == family for edge in edges)
@@ -137,7 +138,7 @@ def _two_of_a_size(found: Understood | None, said: Said) -> bool:
 def refused(parts: SelfRepair) -> Understood | None:
     """As in "sixty instead of fifty, to ann": what is not meant is another value, and what follows is said besides."""
     said, cut = values(parts.one.slots), parts.cut
-    for end in parts.ends():
+    for end in filter(parts.may_name, parts.ends()):
         other = parts.told(cut.start, end) if not parts.within(end) else None
         named = values(other.slots) if other is not None and not other.unresolved else {}
         if other is None or other.rule == TOLD or not named:

@@ -96,8 +96,8 @@ class ClauseReader:
         if inner == stop:
             beside.append((start, end))
             return Clauses((), ())
-        found = self._matching.within(hearing, start, end)[0]
-        if found is None and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
+        found, within = self._matching.within(hearing, start, end)[0], (inner, stop) != (start, end)
+        if found is None and within and (found := self._matching.within(hearing, inner, stop)[0]) is not None:
             beside.extend(((start, inner), (stop, end)))
         made = tells(found, ClauseSpan.within(hearing, inner, stop), self._matching, hearing)
         beside.extend((start, end) for told in made.read if told.intent in TOLD_ALONE and told.slots.bill is not None)

@@ -17,7 +17,7 @@ from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import own_accounts
 from services.understanding.fast.ruleset.meanings import CARDS
 from services.understanding.fast.words.vocabulary import owned
-from services.understanding.offers.story import RULE, Story, idle, stories
+from services.understanding.offers.story import RULE, Story, idle, ordered_before, stories
 
 _SURE: Final = 0.5
 _MOST: Final = 3
@@ -37,7 +37,7 @@ def storied(said: Said, found: Understood) -> Understood | None:
         order = _order(story) if idle(story) else None
         own = order is not None and order.slots.amount is not None
         meant = _told(story, order) if order is not None and (own or not read) else None
-        if meant is not None:
+        if meant is not None and not ordered_before(story):
             return meant
     return None
 

@@ -126,7 +126,7 @@ def _free(said: Said, match: re.Match[str]) -> bool:
 
 
 def idle(story: Story) -> bool:
-    """Whether something is told in the story, nothing ordered, taken back, or made to hang on anything."""
+    """Whether something is told in the story, nothing taken back, or made to hang on anything."""
     said, patterns, talk = story.said, story.said.rules.patterns, story.talk
     if not talk.strip():
         return True
@@ -139,10 +139,13 @@ def idle(story: Story) -> bool:
     units = said.units.starts
     at, stop = (sum(start < place for start in units) for place in (story.begin, story.end))
     vetoes = vetoes_met(said.hearing, 0, at) | vetoes_met(said.hearing, stop, len(units))
-    if vetoes & _STOPS or ("conditional" in vetoes and patterns.hangs_on.search(talk)):
-        return False
-    other = said.look(0, story.begin, said.context) if story.begin else None
-    return other is None or not (other.moves and other.whole and not other.missing)
+    return not (vetoes & _STOPS or ("conditional" in vetoes and patterns.hangs_on.search(talk)))
+
+
+def ordered_before(story: Story) -> bool:
+    """Whether the words before the order are an order by themselves."""
+    other = story.said.look(0, story.begin, story.said.context) if story.begin else None
+    return other is not None and other.moves and other.whole and not other.missing
 
 
 def _day_before(story: Story) -> bool:

@@ -2,12 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final, TypeVar
 
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
-from services.understanding.fast.ruleset.endings import Endings
 from services.understanding.fast.words.hearing import Hearing
 
 _Hearing = TypeVar("_Hearing", bound=Hearing)
@@ -34,9 +32,10 @@ def joint(hearing: Hearing, at: int) -> int | None:
 
 def joints(hearing: Hearing, start: int) -> list[tuple[int, int]]:
     """Where something may end from unit `start` on, and where what is joined to it begins."""
-    size = len(hearing.reading.words)
-    found = ((at, joint(hearing, at)) for at in range(start + 1, size - 1))
-    return [(at, stop) for at, stop in found if stop is not None and stop < size]
+    size, known = len(hearing.reading.words), hearing.reading.joined
+    places = range(start + 1, size - 1)
+    known.update((at, joint(hearing, at)) for at in places if at not in known)
+    return [(at, stop) for at in places if (stop := known[at]) is not None and stop < size]
 
 
 def first_of(
@@ -66,10 +65,4 @@ def _names(hearing: Hearing, at: int) -> bool:
 
 def _after_a_verb(hearing: Hearing, at: int) -> bool:
     """Whether a verb with its ending may end before unit `at`."""
-    endings = hearing.grammar.endings
-    return endings is not None and at in _verb_ends(endings, hearing.reading.words)
-
-
-@lru_cache(maxsize=32)
-def _verb_ends(endings: Endings, words: tuple[str, ...]) -> frozenset[int]:
-    return frozenset(edge.end for at in range(len(words)) for edge in endings.edges(words, at))
+    return any(edge.end == at for edges in hearing.reading.verbs for edge in edges)

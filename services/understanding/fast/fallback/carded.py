@@ -42,7 +42,9 @@ def carded(hearing: Hearing) -> Understood | None:
     size, words = len(reading.words), reading.words
     begin = bare(grammar.phrases.asides_unasked, reading, 0, size)[0]
     cues = [
-        e for e in reading.lattice.of(names) if e.start > begin or "question" not in vetoes_met(hearing, e.start, e.end)
+        e
+        for e in reading.lattice.of(names.keys())
+        if e.start > begin or "question" not in vetoes_met(hearing, e.start, e.end)
     ]
     wanted = {names[edge.symbol] for edge in cues}
     places = frozenset(at for edge in cues for at in range(edge.start, edge.end))

@@ -1,6 +1,7 @@
 """Everything an utterance's units can be read as: edges between positions, each with a symbol."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from operator import itemgetter
 from sys import intern
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -236,20 +237,20 @@ class Lattice:
             made = self._edges[at] = _edges(at, phrases) + others
         return made
 
-    def of(self, symbols: Collection[int | None], begin: int = 0, stop: int | None = None) -> list[Edge]:
+    def of(self, symbols: AbstractSet[int | None], begin: int = 0, stop: int | None = None) -> list[Edge]:
         """Those that begin among these units and are read as one of the symbols; mostly none is."""
         if self.said().isdisjoint(symbols):
             return []
         found: list[Edge] = []
         for at in range(begin, len(self) if stop is None else stop):
-            if any(symbol in symbols for _, read in self.steps(at) for symbol in read):
+            if any(not symbols.isdisjoint(read) for _, read in self.steps(at)):
                 found += [edge for edge in self.edges(at) if edge.symbol in symbols]
         return found
 
     def said(self) -> frozenset[int]:
         """Every symbol that anything is read as."""
         if self._said is None:
-            self._said = frozenset(symbol for at in range(len(self)) for _, read in self.steps(at) for symbol in read)
+            self._said = frozenset().union(*(read for at in range(len(self)) for _, read in self.steps(at)))
         return self._said
 
     def into(self, at: int) -> list[Arrival]:

@@ -39,12 +39,12 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
     rules, heard = hearing.grammar.cues, hearing.heard
     if found.intent not in COUNTED:
         return found
-    left = replace(left, unread=(*left.unread, *_about_how_much(hearing, found.slots)))
+    unread = (*left.unread, *_about_how_much(hearing, found.slots))
     found, limits = _days(hearing, found)
     taken = [
         *_evidence(found.slots),
         *(mention.evidence for mention in found.unresolved),
-        *left.unread,
+        *unread,
         *left.refused,
         *limits,
     ]
@@ -62,13 +62,15 @@ def settled(hearing: Hearing, found: Understood, left: Leftover) -> Understood:
     times = {s.start for s in heard.spans if s.kind is SpanKind.TIME and found.slots.date is not None}
     mentions += [Mention(SlotName.DATE, each) for each in (*limits, *spans) if each.start not in times]
     rest = [each for each in spans if each.start in times]  # the day is known: "tomorrow at noon"
-    for each in left.unread:
+    for each in unread:
         slot = rules.kind(each.surface)
         if slot is None:
             rest.append(each)
         else:
             mentions.append(Mention(slot, each))
-    return replace(found, unresolved=tuple(mentions), unread=tuple(rest))
+    open_ = tuple(mentions), tuple(rest)
+    same = open_ == (found.unresolved, found.unread)
+    return found if same else replace(found, unresolved=open_[0], unread=open_[1])
 
 
 def _about_how_much(hearing: Hearing, slots: Slots) -> tuple[Evidence, ...]:
@@ -100,15 +102,14 @@ def unmatched(hearing: Hearing, named: Iterable[tuple[int, int]]) -> tuple[Menti
     spans = [s for s in dated if not of_a_thing(hearing, s)]
     days = [Evidence.of(s) for s in spans] or [
         _words(hearing, edge.start, edge.end)
-        for at in range(len(units.words))
-        for edge in rules.times.scan(units.words, at)
-        if (edge.end > at + 1) or (rules.spaced and not any(s.start <= units.starts[at] < s.end for s in dated))
+        for edge in rules.times.edges(units.words)
+        if edge.end > (at := edge.start) + 1
+        or (rules.spaced and not any(s.start <= units.starts[at] < s.end for s in dated))
     ]
     places = [_words(hearing, start, end) for start, end in named] or [
-        _words(hearing, at if rules.spaced else _clause(hearing, at), edge.end)
-        for at in range(len(units.words))
-        for edge in rules.places.scan(units.words, at)
-        if (edge.end > at + 1 if rules.spaced else _pays(hearing, edge.end))  # "the joint one", 多いほうから
+        _words(hearing, edge.start if rules.spaced else _clause(hearing, edge.start), edge.end)
+        for edge in rules.places.edges(units.words)
+        if (edge.end > edge.start + 1 if rules.spaced else _pays(hearing, edge.end))  # "the joint one", 多いほうから
     ]
     return (
         *(Mention(SlotName.DATE, each) for each in days[:1]),

@@ -38,8 +38,12 @@ class UtteranceLattice:
     lattice: Lattice
     taken: frozenset[int]
     within: frozenset[int]  # units that go on what the one before began
+    verbs: tuple[list[Edge], ...] = ()
+    """Verbs with their endings by the unit that they begin at, where a language has such."""
     runs: dict[int, list[int]] = field(default_factory=dict, repr=False, compare=False)
     """The grammar's state sets from a unit on."""
+    joined: dict[int, int | None] = field(default_factory=dict, repr=False, compare=False)
+    """Where what is joined at a unit begins; None where nothing is."""
     _rows: dict[int, tuple[Trie, list[list[Edge]]]] = field(default_factory=dict, repr=False, compare=False)
     _longest: dict[int, tuple[Trie, list[tuple[int, list[int]]]]] = field(
         default_factory=dict, repr=False, compare=False
@@ -80,6 +84,9 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     offered = _offered(grammar, context)
     other, pointed = grammar.symbols[OTHER], grammar.symbols["offered"]
     told = _told(grammar, heard, context, units)
+    barred = _in_no_name(grammar, words, taken)
+    endings = grammar.endings
+    verbs = tuple(endings.edges(words, at) for at in range(len(words))) if endings is not None else ()
 
     def steps(at: int) -> list[Step]:
         """Phrases from there on; what is a thing of the caller's says something: "the pet one", of an insurance."""
@@ -87,19 +94,19 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
         return [(end, tuple(s for s in read if s != FILLER)) for end, read in found] if named[at] else found
 
     def scan(at: int) -> list[Edge]:
-        edges = grammar.endings.edges(words, at) if grammar.endings is not None else []
+        edges = [*verbs[at]] if verbs else []
         edges.extend(typed.get(at, ()))
         edges.extend(told.get(at, ()))
         owned = _owned(grammar, nouns, words, named[at], typed.get(at, ()))
         edges.extend(edge._replace(rank=_SPAN_RANK) if edge.end == moved.get(at) else edge for edge in owned)
         if offered is not None:
             edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
-        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, taken))
+        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, barred))
         return edges
 
     rows = {id(nouns.trie): (nouns.trie, named)}
     lattice = Lattice(len(words), steps, scan)
-    return UtteranceLattice(units, words, lattice, taken, within, _rows=rows)
+    return UtteranceLattice(units, words, lattice, taken, within, verbs, _rows=rows)
 
 
 def _nobody(match: PayeeMatch | None) -> bool:
@@ -216,19 +223,20 @@ def _name_starts(grammar: Grammar, words: tuple[str, ...], begin: int, end: int)
     return [(begin, _PAYEE_RANK)]
 
 
-def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, taken: frozenset[int]) -> list[int]:
+def _in_no_name(grammar: Grammar, words: tuple[str, ...], taken: frozenset[int]) -> list[bool]:
+    """Of each unit whether it is in no unknown name."""
+    others = grammar.phrases.not_names
     if grammar.spaced:
-        word = words[at]
-        allowed = at not in taken and word.isalpha() and not grammar.phrases.not_names.begins((word,), 0)
-        return [at + 1] if allowed else []
-    ends: list[int] = []
+        return [at in taken or not word.isalpha() or others.begins((word,), 0) for at, word in enumerate(words)]
+    return [at in taken or not _name_like(word) or others.begins(words, at) for at, word in enumerate(words)]
+
+
+def _name_ends(grammar: Grammar, words: tuple[str, ...], at: int, barred: list[bool]) -> range:
+    """Where an unknown name that begins at a unit may end: of one word, or of some characters."""
     if words[at] == "ー":  # within a word: スーパーさにー
-        return ends
-    for end in range(at + 1, min(at + _MAX_NAME, len(words)) + 1):
-        if end - 1 in taken or not _name_like(words[end - 1]) or grammar.phrases.not_names.begins(words, end - 1):
-            break
-        ends.append(end)
-    return ends
+        return range(0)
+    stop = min(at + (1 if grammar.spaced else _MAX_NAME), len(words))
+    return range(at + 1, next((each for each in range(at, stop) if barred[each]), stop) + 1)
 
 
 def _name_like(char: str) -> bool:
