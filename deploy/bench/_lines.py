@@ -1,4 +1,4 @@
-"""Lines of JSON in a file of ours, compressed by xz where its name says so."""
+"""Files of ours, compressed by xz where their names say so."""
 
 import lzma
 from pathlib import Path
@@ -7,8 +7,12 @@ from typing import Any
 import orjson
 
 
+def unpacked(path: Path) -> bytes:
+    """What a file holds. Raises OSError."""
+    body = path.read_bytes()
+    return lzma.decompress(body) if path.suffix == ".xz" else body
+
+
 def json_lines(path: Path) -> list[dict[str, Any]]:
     """Every object of a file; empty lines are none."""
-    body = path.read_bytes()
-    unpacked = lzma.decompress(body) if path.suffix == ".xz" else body
-    return [orjson.loads(line) for line in unpacked.splitlines() if line.strip()]
+    return [orjson.loads(line) for line in unpacked(path).splitlines() if line.strip()]

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import yaml
 
+from deploy.bench._lines import unpacked
 from deploy.bench.cases.negatives import negatives, sentences
 from services.understanding.learned.reader import FAMILIES
 
@@ -75,13 +76,13 @@ def samples(language: str) -> list[TrainingSentence]:
 
 
 def _callers(language: str) -> Iterator[TrainingSentence]:
-    for path in sorted((DATA / "callers").glob(f"{language}*.yaml")):
-        data = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    for path in sorted((DATA / "callers").glob(f"{language}*.yaml*")):
+        data, name = yaml.load(unpacked(path), yaml.CSafeLoader), path.name.partition(".")[0]
         rows = _english_rows(data) if language == "en" else _japanese_rows(data)
         for number, (text, families) in enumerate(rows):
-            apart = path.stem in UNSEEN or (path.stem in APART and number % 3 == 0)
+            apart = name in UNSEEN or (name in APART and number % 3 == 0)
             if families:
-                yield TrainingSentence(text, language, families - {NONE} or families, path.stem, apart)
+                yield TrainingSentence(text, language, families - {NONE} or families, name, apart)
 
 
 def _english_rows(data: dict[str, Any]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -5,7 +5,6 @@ never be read back. Without `=>` nothing may be read back at all. What moves no 
 `history=account`, `lock=card` and `unlock=card`, an account that was not asked for as `all`.
 """
 
-import lzma
 import zlib
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +14,7 @@ from typing import Final, NamedTuple
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from deploy.bench._lines import unpacked
 from deploy.bench.cases.conversations import Turn
 from deploy.bench.cases.differences import order_rows
 from deploy.bench.cases.player import ConversationPlayer, PlayedCall, PlayTally
@@ -123,9 +123,7 @@ def least(path: Path) -> float:
 
 
 def _read(path: Path) -> ExchangeFile:
-    body = path.read_bytes()
-    unpacked = lzma.decompress(body) if path.suffix == ".xz" else body
-    return ExchangeFile.model_validate(yaml.load(unpacked, Loader=yaml.CSafeLoader))
+    return ExchangeFile.model_validate(yaml.load(unpacked(path), Loader=yaml.CSafeLoader))
 
 
 def _exchange(group: Group, line: str) -> Exchange:
