@@ -49,7 +49,8 @@ BODY_BYTES_S: Final = 2_000.0
 """A body comes within BODY_S and the time that it takes at this rate."""
 CLOSING_S: Final = 10.0
 """A peer that does not take what was written is cut off this long after it was said goodbye, or 3 × this without it."""
-_LOBBIES: Final[WeakKeyDictionary[ServerState, tuple[Lobby, Vouching]]] = WeakKeyDictionary()
+_LOBBIES: Final[WeakKeyDictionary[ServerState, Lobby]] = WeakKeyDictionary()
+_VOUCHING: Final[WeakKeyDictionary[ServerState, Vouching]] = WeakKeyDictionary()
 
 
 class ConnectionGate(asyncio.Protocol):
@@ -63,10 +64,11 @@ class ConnectionGate(asyncio.Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._loop = _loop or asyncio.get_running_loop()
-        if server_state not in _LOBBIES:
+        self._lobby = _LOBBIES.get(server_state) or _LOBBIES.setdefault(server_state, Lobby(self._loop))
+        if server_state not in _VOUCHING:
             subject = getattr(getattr(config.app, "state", None), "subject", None)
-            _LOBBIES[server_state] = Lobby(self._loop), Vouching(self._loop, subject)
-        self._lobby, self._vouching = _LOBBIES[server_state]
+            _VOUCHING[server_state] = Vouching(self._loop, subject)
+        self._vouching = _VOUCHING[server_state]
         self._first: bool | None = None
         http = BoundedHttp(config, server_state, app_state, self._loop)
         self.inner: asyncio.Protocol = http

@@ -18,7 +18,8 @@ from schemas.decision import (
 from schemas.ids import PayeeId
 from schemas.intent import Intent, SlotName, Topic
 from schemas.span import MoneyValue
-from services.dialogue.errands import bills_due, history, payees, result
+from services.dialogue.bills import bills_due
+from services.dialogue.errands import history, payees, result
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
     bill,

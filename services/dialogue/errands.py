@@ -23,7 +23,7 @@ from schemas.intent import MONEY_MOVING, Intent
 from schemas.money import MAX_MINOR, Money, exponent
 from schemas.payee import Payee
 from schemas.span import MoneyValue
-from services.dialogue.asked import asked_of_bills, by_day, history_name, sift_of, sifted, so_many, whether
+from services.dialogue.asked import history_name, sift_of, sifted, so_many, whether
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
     account,
@@ -38,7 +38,6 @@ from services.dialogue.names import (
     payee_told_apart,
     reply,
     said_name,
-    told_of,
 )
 from services.dialogue.phases import Task
 from services.dialogue.policy import currency_of, money, source_of
@@ -60,16 +59,18 @@ def _offer_of(task: Task, facts: Facts) -> Reply:
     due = bill(facts, task.bill)
     if task.intent is Intent.BILL_PAYMENT and due is not None:
         return reply("offer.bill_of", bill=dialogue_rules().without_its_kind(due.name))
+    if task.intent is not Intent.TRANSFER_MONEY:
+        return _offer_plainly(task, facts)
     currency = currency_of(source_of(task, facts), facts)
     amount = money(task.amounts[0], currency, facts) if len(task.amounts) == 1 else None
-    if task.intent is not Intent.TRANSFER_MONEY or (amount is None and task.payee is None):
-        return _offer_plainly(task, facts)
-    to = {"payee": said_name(facts, task.payee)} if task.payee is not None else {}
+    whom = None if task.payee is None else said_name(facts, task.payee)
     if amount is None:
-        return reply("offer.transfer_to", **to)
-    if task.target is not None and not to:
+        return _offer_plainly(task, facts) if whom is None else reply("offer.transfer_to", payee=whom)
+    if whom is not None:
+        return reply("offer.transfer_of_to", amount=amount, payee=whom)
+    if task.target is not None:
         return reply("offer.own_of_to", amount=amount, target=account_name(facts, task.target))
-    return reply("offer.transfer_of_to" if to else "offer.transfer_of", amount=amount, **to)
+    return reply("offer.transfer_of", amount=amount)
 
 
 def _offer_plainly(task: Task, facts: Facts) -> Reply:
@@ -78,35 +79,6 @@ def _offer_plainly(task: Task, facts: Facts) -> Reply:
     if task.intent in {Intent.CARD_LOCK, Intent.CARD_UNLOCK} and lost is not None:
         return reply(f"offer.{task.intent.value}_it", card=card_name(facts, lost))
     return reply(f"offer.{task.intent.value}")
-
-
-def bills_due(task: Task, facts: Facts) -> Reply:
-    """What is due, and when: for the bill asked about, else for the next ones."""
-    if (said := asked_of_bills(task, facts)) is not None:
-        return said
-    due = bill(facts, task.bill)
-    if due is not None:
-        day, least = day_name(facts, due.due_on), {} if due.minimum is None else {"minimum": due.minimum}
-        return reply("bill.due_minimum" if least else "bill.due", bill=due.name, due=due.due, date=day, **least)
-    if not facts.profile.bills:
-        return reply("bill.none_open")
-    listed = _coming(task, facts)
-    return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed
-
-
-def _coming(task: Task, facts: Facts) -> Reply:
-    """The bills of the days asked about, else the next ones, and how many more there are."""
-    coming, days, most = by_day(facts), task.period, dialogue_rules().bills_listed
-    if days is not None:
-        within = [b for b in coming if b.due_on <= days.end and (b.due_on >= days.start or days.start <= facts.today)]
-        if not within:
-            first = coming[0]
-            due = reply("bill.due", bill=first.name, due=first.due, date=day_name(facts, first.due_on))
-            return both(reply("bill.none_then"), due)
-        coming = within
-    told, more = told_of(tuple(coming), most)
-    rows = tuple(reply("part.bill", bill=b.name, due=b.due, day=b.due_on) for b in told)
-    return reply("bill.list_more", bills=rows, count=more) if more else reply("bill.list", bills=rows)
 
 
 def history(task: Task, facts: Facts) -> ReadTransactions:

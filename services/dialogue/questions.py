@@ -9,7 +9,8 @@ from schemas.ids import AccountId, BillId, CardId
 from schemas.intent import SlotName, Understood
 from schemas.span import MoneyValue
 from services.dialogue.amounts import merged
-from services.dialogue.errands import bills_due, offer_of
+from services.dialogue.bills import bills_due
+from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import (
     account_name,

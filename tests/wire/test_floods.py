@@ -248,6 +248,7 @@ async def test_a_body_at_a_fair_rate_may_take_longer(monkeypatch: pytest.MonkeyP
 async def test_a_peer_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doorman, "CLOSING_S", 0.3)
     monkeypatch.setattr("app.gate.lobby.SWEEP_S", 0.1)
+    doorman._LOBBIES.clear()
     async with echo() as port, raw(port) as deaf:
         await deaf.shake()
         sending = asyncio.create_task(_keep_sending(deaf, [frame(2, bytes(60_000))] * 200))
@@ -266,6 +267,7 @@ async def test_a_peer_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPa
 
 
 async def test_strangers_that_dawdle_make_room_for_those_who_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    doorman._LOBBIES.clear()
     monkeypatch.setattr("app.gate.lobby.STRANGERS", 20)
     async with echo() as port, contextlib.AsyncExitStack() as crowd:
         slow = [await crowd.enter_async_context(raw(port)) for _ in range(60)]

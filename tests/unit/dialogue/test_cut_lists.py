@@ -8,7 +8,7 @@ from schemas.decision import Clarify, Reply
 from schemas.ids import BillId, CardId
 from schemas.intent import Intent
 from services.dialogue.advance import advance
-from services.dialogue.errands import bills_due
+from services.dialogue.bills import bills_due
 from services.dialogue.events import Facts
 from services.dialogue.phases import Memory, Task
 from services.dialogue.rules import dialogue_rules
