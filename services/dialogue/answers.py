@@ -64,9 +64,9 @@ def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # 
 def _idle(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Nothing waits for an answer."""
     match heard.intent:
-        case Intent.CONFIRM:
+        case Intent.CONFIRM if state.memory.recent is None or state.memory.misses:
             return asked_again(state, facts)
-        case Intent.DENY:
+        case Intent.CONFIRM | Intent.DENY:
             return go_on(state, reply("say.ok_what_else"), facts)
         case Intent.CANCEL:
             return go_on(dropped(state), reply("cancel.nothing"), facts)

@@ -33,6 +33,8 @@ def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
         task = replace(task, bill=recent.bill)
     elif task.bill is None and heard.by(*rules.first_due) and (first := first_due(recent, facts)) is not None:
         task = replace(task, bill=first.id)
+    elif task.card is None and recent.intent is task.intent and heard.by(*rules.that_card):
+        task = replace(task, card=recent.card)
     elif task.source is None and heard.by(*rules.of_that):
         task = replace(task, source=recent.account)
     elif task.target is None and heard.by(*rules.to_that):

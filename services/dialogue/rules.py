@@ -24,6 +24,7 @@ class DialogueRules(RuleFile):
     queued: int
     other_named: frozenset[str] = frozenset()
     patience: int
+    that_card: frozenset[str]
     that_bill: frozenset[str]
     of_that: frozenset[str]
     to_that: frozenset[str]
