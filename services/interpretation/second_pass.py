@@ -11,6 +11,7 @@ from services.understanding.clarification.billers import (
     bills_besides,
     for_its_bill,
     of_its_biller,
+    of_whom_it_is,
     paid_before,
 )
 from services.understanding.clarification.collective_amounts import shared_out
@@ -103,6 +104,8 @@ _LOOKS: Final = (
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, asked_of_order),
+    # A bill by whose it is.
+    _Look(_ALL, of_whom_it_is),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
