@@ -25,6 +25,7 @@ class DialogueRules(RuleFile):
     other_named: frozenset[str] = frozenset()
     patience: int
     that_card: frozenset[str]
+    pays: frozenset[str] = frozenset()
     that_bill: frozenset[str]
     of_that: frozenset[str]
     to_that: frozenset[str]
