@@ -57,7 +57,8 @@ def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
 def _asked_about(recent: Task, task: Task, heard: Understood) -> BillId | None:
     """The bill of which it was asked what is due, or what would be left: 「じゃあ普通から払って」."""
     asked = recent.intent in {Intent.BILL_INQUIRY, Intent.BALANCE_INQUIRY} and heard.by(*dialogue_rules().pays)
-    return recent.bill if asked and not _named(task) else None
+    bills = recent.bills or (recent.bill,)
+    return bills[0] if asked and len(bills) == 1 and not _named(task) else None
 
 
 def _named(task: Task) -> bool:
