@@ -33,6 +33,7 @@ _KINDS: Final = {
     "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2)),
     "sum_due": _Kind(Intent.BILL_INQUIRY, Topic.TOTAL, "idle", (2,)),
     "first_of": _Kind(Intent.BILL_INQUIRY, Topic.FIRST, "idle", (2,)),
+    "first_paid": _Kind(Intent.BILL_PAYMENT, "", "idle", (2,)),
     "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
     "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed", (0, 1), 1),
     "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
@@ -48,7 +49,7 @@ _KINDS: Final = {
     "same_history": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
-_UNLIKE_ORDERS: Final = frozenset({"sum_due", "last_few", "as_then", "enough", "due_then"})
+_UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _SHOPS: Final = frozenset({"same_history", "cost_then"})
 _ONE: Final = frozenset({"one_before", "of_history", "paid_last"})
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -112,7 +113,7 @@ class _Asked:
         ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
         if kind.topic == Topic.LEFT and not ids and self.said.context.recent_bill is not None:
             ids = (self.said.context.recent_bill,)
-        if kind.topic == Topic.FIRST:
+        if kind.topic == Topic.FIRST or name == "first_paid":
             ids = (min((b for b in self.said.context.bills if b.id in ids), key=lambda b: b.due_on).id,)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
         accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
