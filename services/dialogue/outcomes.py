@@ -123,9 +123,8 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
 
 def _of_card(memory: Memory, event: ActionDone) -> Memory:
     """With the card that was locked as what the last command was about, whoever chose it."""
-    recent, card = memory.recent, event.card.id if event.card is not None else None
-    about = recent is not None and recent.intent is Intent.CARD_LOCK
-    return replace(memory, recent=replace(recent, card=card)) if recent is not None and about else memory
+    card = event.card.id if event.card is not None else None
+    return replace(memory, recent=Task(Intent.CARD_LOCK, card=card))
 
 
 def _told(memory: Memory, read: ReadBalance, facts: Facts) -> tuple[AccountId, ...]:

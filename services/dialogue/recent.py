@@ -15,6 +15,8 @@ from services.dialogue.tasks import is_money
 
 def of_recent(memory: Memory, recent: Task, task: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
+    if task.card is None and recent.intent is task.intent and heard.by(*dialogue_rules().that_card):
+        return replace(task, card=recent.card)
     task = _leaning(task, recent, heard, facts)
     return replace(task, account=_spoken_of(memory, recent)) if heard.by(*dialogue_rules().in_there) else task
 
@@ -33,8 +35,6 @@ def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
         task = replace(task, bill=recent.bill)
     elif task.bill is None and heard.by(*rules.first_due) and (first := first_due(recent, facts)) is not None:
         task = replace(task, bill=first.id)
-    elif task.card is None and recent.intent is task.intent and heard.by(*rules.that_card):
-        task = replace(task, card=recent.card)
     elif task.source is None and heard.by(*rules.of_that):
         task = replace(task, source=recent.account)
     elif task.target is None and heard.by(*rules.to_that):

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from rules.load import RuleFile, exists, load
 from schemas.balances import Measure, Reckoning
-from schemas.ids import RuleId, language
+from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import SUMS, DateValue, MoneyValue, SpanKind, overlap
@@ -252,7 +252,7 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     found: list[tuple[Evidence, str, object]] = [(each, "A", id_) for each, id_ in bills["source"]]
     found += [(each, "B", id_) for each, id_ in named.nouns_of("bill")]
     found += [(_in_full(said, each), "N", ids) for each, ids in named.everyone]
-    found += [(each, "N", ids) for match in rules.who.finditer(text) for each, ids in _doer(said, match, rules.file.rule)]
+    found += [(each, "N", ids) for match in rules.who.finditer(text) for each, ids in _doer(said, match, rules)]
     for span in said.heard.spans:
         letter = "P" if span.kind is SpanKind.PERCENT else "M" if span.kind in SUMS else "D"
         if letter != "M" or not any(begin <= span.start < end for begin, end in counts):
@@ -264,13 +264,13 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     return sorted(kept, key=lambda one: one[0].start)
 
 
-def _doer(said: Said, match: re.Match[str], rule: RuleId) -> Iterator[tuple[Evidence, object]]:
+def _doer(said: Said, match: re.Match[str], rules: _Rules) -> Iterator[tuple[Evidence, object]]:
     """Who did something, by the longest end of the characters before it that is clearly somebody's name."""
     begin, end = match.span("name")
     for at in range(max(begin, end - _NAME), end):
         who = said.called(said.text[at:end])
         if who is not None and who.outcome is MatchOutcome.CLEAR and who.choice is not None:
-            yield said.heard.evidence(at, end, rule), [who.choice]
+            yield said.heard.evidence(at, end, rules.file.rule), [who.choice]
             return
 
 
