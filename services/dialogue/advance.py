@@ -19,7 +19,7 @@ from schemas.ids import PayeeId
 from schemas.intent import Intent, SlotName, Topic
 from schemas.span import MoneyValue
 from services.dialogue.bills import bills_due
-from services.dialogue.errands import history, payees, result
+from services.dialogue.errands import history, offer_of, payees, result
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
     bill,
@@ -147,7 +147,9 @@ def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:
     if task.unread:
         (first, *more), rules = task.unread, dialogue_rules()  # fragments are not echoed
         whole = not more and len(first) > rules.fragment
-        said = reply("ask.unread", heard=first) if whole else reply("ask.unread_some")
+        told = bool(task.payee and len(task.amounts) == 1) or task.bill is not None
+        some = both(reply("offer.missed_some"), offer_of(task, facts)) if told else reply("ask.unread_some")
+        said = reply("ask.unread", heard=first) if whole else some
         once = [each for each in task.unread if not rules.repeats(each)]  # 「毎月一万円ずつ」
         again = len(once) < len(task.unread) and all(len(each) <= rules.fragment for each in once)
         said = reply("problem.repeated") if again else said

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from schemas.decision import Clarify, Confirm, Execute, VerifyStepUp
-from schemas.intent import Intent, SlotName, Understood
+from schemas.intent import READING, Intent, SlotName, Understood
 from services.dialogue.advance import advance
 from services.dialogue.commands import queued
 from services.dialogue.errands import offer_of
@@ -16,6 +16,7 @@ from services.dialogue.phases import (
     Confirming,
     DialogueState,
     Idle,
+    Memory,
     Offering,
     OfferingPerson,
     Proposing,
@@ -64,14 +65,19 @@ def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # 
 def _idle(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Nothing waits for an answer."""
     match heard.intent:
-        case Intent.CONFIRM:
+        case Intent.CONFIRM if not _was_told(state.memory):
             return asked_again(state, facts)
-        case Intent.DENY:
+        case Intent.CONFIRM | Intent.DENY:
             return go_on(state, reply("say.ok_what_else"), facts)
         case Intent.CANCEL:
             return go_on(dropped(state), reply("cancel.nothing"), facts)
         case _:
             return missed(state, facts)
+
+
+def _was_told(memory: Memory) -> bool:
+    """Whether something was looked up, of which a yes says no more than that it was heard."""
+    return memory.recent is not None and memory.recent.intent in READING and not memory.misses
 
 
 def _asking(state: DialogueState, at: Asking, heard: Understood, facts: Facts) -> Step:

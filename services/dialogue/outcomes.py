@@ -19,7 +19,7 @@ from schemas.decision import (
 )
 from schemas.errors import TellerlineError
 from schemas.ids import AccountId, ProposalId
-from schemas.intent import SlotName
+from schemas.intent import Intent, SlotName
 from schemas.transfer import UNPROMISED, Proposal, TransferReceipt
 from services.dialogue.advance import advance, looked
 from services.dialogue.aftermath import done_with, noted
@@ -115,10 +115,16 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
         case ReadBalance():
             state = state.keeping(replace(state.memory, told=_told(state.memory, event.action, facts)))
         case LockCard():
-            state = state.keeping(noted(state.memory, ActionOutcome.LOCKED, said))
+            state = state.keeping(noted(_of_card(state.memory, event), ActionOutcome.LOCKED, said))
         case UnlockCard():
             state = _unlocked(state).keeping(noted(state.memory, ActionOutcome.UNLOCKED, said))
     return go_on(state, said, facts)
+
+
+def _of_card(memory: Memory, event: ActionDone) -> Memory:
+    """With the card that was locked as what the last command was about, whoever chose it."""
+    card = event.card.id if event.card is not None else None
+    return replace(memory, recent=Task(Intent.CARD_LOCK, card=card))
 
 
 def _told(memory: Memory, read: ReadBalance, facts: Facts) -> tuple[AccountId, ...]:

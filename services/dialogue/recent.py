@@ -15,13 +15,15 @@ from services.dialogue.tasks import is_money
 
 def of_recent(memory: Memory, recent: Task, task: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
+    if task.card is None and recent.intent is task.intent and heard.by(*dialogue_rules().that_card):
+        return replace(task, card=recent.card)
     task = _leaning(task, recent, heard, facts)
     return replace(task, account=_spoken_of(memory, recent)) if heard.by(*dialogue_rules().in_there) else task
 
 
 def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     rules = dialogue_rules()
-    if (due := _asked_if_paid(recent, task, facts)) is not None:
+    if (due := _asked_about(recent, task, heard) or _asked_if_paid(recent, task, facts)) is not None:
         return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
     if recent.intent is task.intent and (after := followed(task, recent, heard, facts)) is not None:
         return after
@@ -52,10 +54,22 @@ def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
     return recent.account if not recent.accounts else None
 
 
+def _asked_about(recent: Task, task: Task, heard: Understood) -> BillId | None:
+    """The bill of which it was asked what is due, or what would be left: 「じゃあ普通から払って」."""
+    asked = recent.intent in {Intent.BILL_INQUIRY, Intent.BALANCE_INQUIRY} and heard.by(*dialogue_rules().pays)
+    bills = recent.bills or (recent.bill,)
+    return bills[0] if asked and len(bills) == 1 and not _named(task) else None
+
+
+def _named(task: Task) -> bool:
+    """Whether an order says whom, what or how much."""
+    whom = task.payee or task.payee_candidates or task.payee_heard or task.target
+    return bool(whom or task.amounts or task.bill or task.bill_heard)
+
+
 def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
     """The bill whose last payment was asked about, for an order that names nothing."""
-    named = task.payee or task.payee_candidates or task.payee_heard or task.target or task.amounts
-    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named or task.bill or task.bill_heard:
+    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or _named(task):
         return None
     name, payees = history(recent, facts).filter.merchant, facts.payees
     due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]

@@ -24,6 +24,8 @@ class DialogueRules(RuleFile):
     queued: int
     other_named: frozenset[str] = frozenset()
     patience: int
+    that_card: frozenset[str]
+    pays: frozenset[str] = frozenset()
     that_bill: frozenset[str]
     of_that: frozenset[str]
     to_that: frozenset[str]

@@ -37,7 +37,10 @@ _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.
 _MAX_TOPIC: Final = 200
 """Characters of what was asked one after the other: the last of it counts."""
 _REPEATED: Final = RuleId("veto.recurring")
-_PERSON_FOR: Final = {"not_here": "offer.person_for_it", "sorry": "offer.person_sorry", "scam": "offer.person_scam"}
+_PERSON_FOR: Final = {
+    "not_here": "offer.person_for_it",
+    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "hold", "recall")},
+}
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
 """Where something is offered, no model takes words for a yes to it."""

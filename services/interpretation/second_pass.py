@@ -11,6 +11,7 @@ from services.understanding.clarification.billers import (
     bills_besides,
     for_its_bill,
     of_its_biller,
+    of_whom_it_is,
     paid_before,
 )
 from services.understanding.clarification.collective_amounts import shared_out
@@ -20,7 +21,7 @@ from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved, back_on, deceived
+from services.understanding.clarification.grievances import aggrieved, back_on, deceived, taken_back
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
@@ -96,12 +97,15 @@ _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
     # What waits is refused, and the reason told.
     _Look(_ALL, declined),
-    # Who was told to bring money into safety; a card that is to work again.
+    # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
+    _Look(_ALL, taken_back),
     _Look(_ALL, back_on),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, asked_of_order),
+    # A bill by whose it is.
+    _Look(_ALL, of_whom_it_is),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),

@@ -6,6 +6,8 @@ from typing import Final
 from schemas.banking import Bill
 from schemas.ids import BillId, RuleId
 from schemas.intent import READING, Intent, Route, Slot, SlotName, Slots, Understood
+from services.understanding.correction.mentions import Mentions
+from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS
 from services.understanding.fast.freeform.loose import plain
@@ -70,6 +72,22 @@ def for_its_bill(said: Said, found: Understood) -> Understood | None:
     if len(bills) != 1:
         return None
     return replace(found, slots=replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence)))
+
+
+def of_whom_it_is(said: Said, found: Understood) -> Understood | None:
+    """A bill that is said to be whose it is, without that: 「学校の学費を払って」, to the school."""
+    of, bills = said.rules.patterns.of, {bill.id: bill.payee_id for bill in said.context.bills}
+    if said.rules.spaced or not said.context.idle or found.sure or not bills or found.then is not None:
+        return None
+    named = Mentions.of_all(said)
+    for due, id_ in named.nouns_of("bill"):
+        for who, ids in named.everyone:
+            between = said.text[who.end : due.start]
+            if ids == [bills.get(BillId(str(id_)))] and between == of:
+                plain = said.text[: who.start] + "、" * (due.start - who.start) + said.text[due.start :]
+                meant = said_in(said.again(plain), said.text)
+                return meant if meant.intent is Intent.BILL_PAYMENT and meant.sure and meant.whole else None
+    return None
 
 
 def bills_besides(said: Said, found: Understood) -> Understood | None:

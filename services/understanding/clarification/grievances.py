@@ -2,18 +2,24 @@
 
 "There's a charge i don't remember", 「暗証番号を聞かれて心配で」; what no desk here does is offered to a person, too.
 Who was told to move money to a "safe account" is warned; a card that is to work again is offered to be unlocked.
+What was sent by mistake only a person may recall.
 """
 
+from dataclasses import replace
 from typing import Final
 
+from schemas.consent import Awaited
 from schemas.ids import RuleId
 from schemas.intent import Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card, own_cards
 
 _RULE: Final = RuleId("intents.grievance@1")
-_SORRY, _NOT_HERE, _SCAM = "sorry", "not_here", "scam"
+_RECALL: Final = RuleId("intents.sent_wrongly@1")
+_SORRY, _NOT_HERE, _SCAM, _HOLD = "sorry", "not_here", "scam", "hold"
 """Topics of the offer."""
+_READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
+"""What a wish to have money back may have been read as."""
 
 
 def deceived(said: Said, found: Understood) -> Understood | None:
@@ -23,6 +29,15 @@ def deceived(said: Said, found: Understood) -> Understood | None:
         return None
     unknown = found.intent is Intent.TRANSFER_MONEY and slots.payee is None and slots.target is None
     return _offer(said, _SCAM) if unknown or said.rules.patterns.was_told.search(said.text) else None
+
+
+def taken_back(said: Said, found: Understood) -> Understood | None:
+    """A person for what was sent by mistake; at the offer of one, that what is doubted is better not sent."""
+    patterns, text, asked = said.rules.patterns, said.text, said.context.terms.awaited
+    if found.consent is None and asked is Awaited.PERSON and patterns.better_not.search(text):
+        return _offer(said, _HOLD)
+    wrongly = said.context.idle and found.intent in _READ and patterns.sent_wrongly.search(text)
+    return replace(_offer(said, "recall"), rule=_RECALL) if wrongly else None
 
 
 def back_on(said: Said, found: Understood) -> Understood | None:

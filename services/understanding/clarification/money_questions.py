@@ -30,11 +30,12 @@ _FURTHER: Final = _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIO
 _KINDS: Final = {
     "that_much": _Kind(Intent.INFORM, Topic.THAT_MUCH, "order"),
     "enough": _Kind(Intent.BALANCE_INQUIRY, Topic.ENOUGH, "any", (0, 1, 2)),
-    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "idle", (1, 2)),
+    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2)),
     "sum_due": _Kind(Intent.BILL_INQUIRY, Topic.TOTAL, "idle", (2,)),
     "first_of": _Kind(Intent.BILL_INQUIRY, Topic.FIRST, "idle", (2,)),
+    "first_paid": _Kind(Intent.BILL_PAYMENT, "", "idle", (2,)),
     "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
-    "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed"),
+    "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed", (0, 1), 1),
     "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
@@ -48,7 +49,7 @@ _KINDS: Final = {
     "same_history": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
-_UNLIKE_ORDERS: Final = frozenset({"sum_due", "last_few", "as_then", "enough", "due_then"})
+_UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _SHOPS: Final = frozenset({"same_history", "cost_then"})
 _ONE: Final = frozenset({"one_before", "of_history", "paid_last"})
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -110,7 +111,9 @@ class _Asked:
         slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(kind.topic), whole) if kind.topic else None}
         slots["choice"] = Slot(1, whole) if name in _ONE else None
         ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
-        if kind.topic == Topic.FIRST:
+        if kind.topic == Topic.LEFT and not ids and self.said.context.recent_bill is not None:
+            ids = (self.said.context.recent_bill,)
+        if kind.topic == Topic.FIRST or name == "first_paid":
             ids = (min((b for b in self.said.context.bills if b.id in ids), key=lambda b: b.due_on).id,)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
         accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]

@@ -5,6 +5,7 @@ All that is named has its place in what is read, or it is not read so.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -16,6 +17,7 @@ from rules.load import RuleFile, exists, load
 from schemas.balances import Measure, Reckoning
 from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
+from schemas.payee import MatchOutcome
 from schemas.span import SUMS, DateValue, MoneyValue, SpanKind, overlap
 from services.understanding.clarification.balance_terms import lettered
 from services.understanding.clarification.reckoned_orders import month_before
@@ -31,6 +33,8 @@ _PERCENT: Final = "percent"
 _PLUS: Final = "plus"
 _WORD: Final = re.compile(r" ([A-Za-z]+)")
 _WHOLE: Final = 100
+_NAME: Final = 6
+"""Characters of a name before a particle, at most."""
 _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 
 
@@ -53,6 +57,7 @@ class WordedFile(RuleFile):
     parts: dict[str, str] = Field(default_factory=dict)
     to: dict[str, str]
     count: str
+    who: str = "(?!)"
     stops: str
     partly: str
     way: str
@@ -73,6 +78,7 @@ class _Rules:
     file: WordedFile
     meets: re.Pattern[str]
     count: re.Pattern[str]
+    who: re.Pattern[str]
     stops: re.Pattern[str]
     partly: re.Pattern[str]
     ways: dict[int, re.Pattern[str]]
@@ -88,8 +94,9 @@ def _rules(of: str) -> _Rules | None:
     file = load(path, WordedFile)
     ways = {number: file.pattern(file.way.replace("#", words)) for number, words in file.ways.items()}
     orders = tuple((file.pattern(each.say), each) for each in file.orders)
-    meets, count, stops, part = map(file.pattern, (file.meets, file.count, file.stops, file.partly))
-    return _Rules(file, meets, count, stops, part, ways, orders)
+    words = (file.meets, file.count, file.who, file.stops, file.partly)
+    meets, count, who, stops, part = map(file.pattern, words)
+    return _Rules(file, meets, count, who, stops, part, ways, orders)
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +252,7 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     found: list[tuple[Evidence, str, object]] = [(each, "A", id_) for each, id_ in bills["source"]]
     found += [(each, "B", id_) for each, id_ in named.nouns_of("bill")]
     found += [(_in_full(said, each), "N", ids) for each, ids in named.everyone]
+    found += [(each, "N", ids) for match in rules.who.finditer(text) for each, ids in _doer(said, match, rules)]
     for span in said.heard.spans:
         letter = "P" if span.kind is SpanKind.PERCENT else "M" if span.kind in SUMS else "D"
         if letter != "M" or not any(begin <= span.start < end for begin, end in counts):
@@ -254,6 +262,16 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
         if not any(overlap(each[0], other[0]) for other in kept):
             kept.append(each)
     return sorted(kept, key=lambda one: one[0].start)
+
+
+def _doer(said: Said, match: re.Match[str], rules: _Rules) -> Iterator[tuple[Evidence, object]]:
+    """Who did something, by the longest end of the characters before it that is clearly somebody's name."""
+    begin, end = match.span("name")
+    for at in range(max(begin, end - _NAME), end):
+        who = said.called(said.text[at:end])
+        if who is not None and who.outcome is MatchOutcome.CLEAR and who.choice is not None:
+            yield said.heard.evidence(at, end, rules.file.rule), [who.choice]
+            return
 
 
 def _in_full(said: Said, name: Evidence) -> Evidence:

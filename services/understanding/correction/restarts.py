@@ -3,7 +3,7 @@
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import COUNTED, Route, Understood
+from schemas.intent import COUNTED, Intent, Route, Understood
 from schemas.span import SUMS
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.repair import settled
@@ -18,7 +18,7 @@ _MOST_AGAIN: Final = 5
 
 def restarted(said: Said, whole: Understood) -> Understood | None:
     """The meaning without the first of what is said again; None where all was understood with it."""
-    if whole.intent in COUNTED and settled(whole):
+    if whole.intent is Intent.FAREWELL or settled(whole):  # 「ありがとう、バイバイ」
         return None
     return _once(said) or _anew(said)
 

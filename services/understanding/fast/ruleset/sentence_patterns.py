@@ -48,6 +48,8 @@ class SentencePatterns(RuleFile):
     cost: re.Pattern[str] = _NOWHERE
     recalled: re.Pattern[str] = _NOWHERE
     safe_account: re.Pattern[str] = _NOWHERE
+    sent_wrongly: re.Pattern[str] = _NOWHERE
+    better_not: re.Pattern[str] = _NOWHERE
     was_told: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
     asks_before: re.Pattern[str] = _NOWHERE
