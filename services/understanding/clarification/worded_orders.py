@@ -213,11 +213,15 @@ def _scaled(words: _Worded, match: re.Match[str], wording: OrderWording, order: 
         return None
     more = words.things[match.start("more")][1] if wording.times == _PLUS else None
     extra = more.amount_minor if isinstance(more, MoneyValue) else 0
+    currencies = {each.currency for each in (more, slots.amount.value) if isinstance(each, MoneyValue) and each.currency}
+    if len(currencies) > 1:
+        return None
+    currency = next(iter(currencies), None)
     sums = (slots.amount.value, *slots.amount.readings)
     parts = [each.amount_minor * factor + extra for each in sums] if factor else []
     if not parts or any(each.denominator != 1 or each <= 0 for each in parts):
         return replace(order, slots=replace(slots, amount=None), missing=(SlotName.AMOUNT,))
-    value, *others = [replace(slots.amount.value, amount_minor=int(each)) for each in parts]
+    value, *others = [replace(slots.amount.value, amount_minor=int(each), currency=currency) for each in parts]
     told = replace(slots.amount, value=value, readings=tuple(others))
     return replace(order, slots=replace(slots, amount=told), rule=words.rules.file.rule)
 
