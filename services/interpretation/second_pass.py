@@ -20,7 +20,7 @@ from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved, back_on, deceived
+from services.understanding.clarification.grievances import aggrieved, asked_plainly, back_on, deceived
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
@@ -155,7 +155,7 @@ _LOOKS: Final = (
     _Look(_THEN, afterthought),
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
-    _Look(_ELSE, aggrieved),
+    _Look(_ELSE, asked_plainly, aggrieved),
     _Look(_ELSE, proposed, spoken_of),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),
