@@ -28,6 +28,7 @@ from services.understanding.clarification.inquiries import (
     inquired,
     left_unpaid,
     of_each_bill,
+    paid_twice,
     remembered,
     spent,
 )
@@ -128,6 +129,7 @@ _LOOKS: Final = (
     _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
+    _Look(_ALL, paid_twice),
     _Look(_ALL, left_unpaid),
     # An order behind talk that leads up to it.
     _Look(_OPEN, led_up, needed_by),
