@@ -54,7 +54,7 @@ from services.understanding.clarification.weighed_orders import weighed
 from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
-from services.understanding.correction.anchored_dates import by_the_order
+from services.understanding.correction.anchored_dates import by_the_order, likened
 from services.understanding.correction.card_exclusions import spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
@@ -168,6 +168,7 @@ _LOOKS: Final = (
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.
+    _Look(_THEN, likened),
     _Look(_THEN, by_the_order),
     _Look(_THEN, implied),
     # As much to each of several, or every bill.
@@ -203,6 +204,6 @@ def looked_again(said: Said, first: Understood) -> Understood:
         if found is None:
             continue
         if look.takes is _ALL:
-            return found
+            return likened(said, found) or found
         meant, looking = found, looking and look.takes is _OPEN
     return meant

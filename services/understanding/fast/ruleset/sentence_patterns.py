@@ -70,6 +70,7 @@ class SentencePatterns(RuleFile):
     done_then: re.Pattern[str] = _NOWHERE
     greeting: re.Pattern[str] = _NOWHERE
     asked_plainly: re.Pattern[str] = _NOWHERE
+    likened: re.Pattern[str] = _NOWHERE
     paid_twice: re.Pattern[str] = _NOWHERE
     of_them_all: re.Pattern[str] = _NOWHERE
     side_by_side: re.Pattern[str] = _NOWHERE
