@@ -10,7 +10,18 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId, is_rule
-from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
+from schemas.intent import (
+    COUNTED,
+    MONEY_MOVING,
+    Annotation,
+    Context,
+    Evidence,
+    Intent,
+    Mention,
+    Slot,
+    SlotName,
+    Understood,
+)
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
