@@ -37,9 +37,11 @@ class Reckoned:
 def look_for(task: Task, facts: Facts) -> ReadBalance | ReadTransactions | None:
     """What the amount of a task is reckoned from; None where nothing tells it surely."""
     by = task.reckoning
-    if by is None or _later(task, facts):
+    if by is None:
         return None
     if by.measure is not Measure.BEFORE:
+        if _later(task, facts):
+            return None
         held = _reckoned_of(task, by, facts)
         return ReadBalance(held.id) if held is not None and _value(by.amount, held, facts) is not None else None
     if task.payee is None or not _only_one_called(task.payee, facts):

@@ -6,7 +6,7 @@ from typing import Final
 from rules.orders import limits_of
 from schemas.decision import Answer, Clarify
 from schemas.extraction import Extraction, Fallback
-from schemas.ids import RuleId
+from schemas.ids import RuleId, language
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.money import Money
 from services.dialogue.advance import advance
@@ -119,8 +119,9 @@ def _limit(state: DialogueState, facts: Facts) -> Step:
 def _in_full(state: DialogueState, text: str, heard: Understood, facts: Facts) -> str:
     """What is asked about the order that waits, in words that say so: "can i cancel it later"."""
     asked, questions = (heard.rule or "").partition("@")[0], dialogue_rules().questions
+    local = questions.get(f"{asked}.{language(facts.locale)}")
     later = state.task is not None and state.task.on is not None and state.task.on > facts.today
-    return questions.get(f"{asked}_booked" if later else asked) or questions.get(asked, text)
+    return questions.get(f"{asked}_booked" if later else asked) or questions.get(asked) or local or text
 
 
 def _open_question(state: DialogueState, text: str, facts: Facts, about: str = "") -> Step:

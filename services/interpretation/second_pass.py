@@ -21,7 +21,7 @@ from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved, back_on, deceived, taken_back
+from services.understanding.clarification.grievances import aggrieved, asked_plainly, back_on, deceived, taken_back
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
@@ -29,6 +29,7 @@ from services.understanding.clarification.inquiries import (
     inquired,
     left_unpaid,
     of_each_bill,
+    paid_twice,
     remembered,
     spent,
 )
@@ -54,7 +55,7 @@ from services.understanding.clarification.weighed_orders import weighed
 from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
-from services.understanding.correction.anchored_dates import by_the_order
+from services.understanding.correction.anchored_dates import by_the_order, likened
 from services.understanding.correction.card_exclusions import spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
@@ -132,6 +133,7 @@ _LOOKS: Final = (
     _Look(_ALL, asked_on),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
+    _Look(_ALL, paid_twice),
     _Look(_ALL, left_unpaid),
     # An order behind talk that leads up to it.
     _Look(_OPEN, led_up, needed_by),
@@ -159,7 +161,7 @@ _LOOKS: Final = (
     _Look(_THEN, afterthought),
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
-    _Look(_ELSE, aggrieved),
+    _Look(_ELSE, asked_plainly, aggrieved),
     _Look(_ELSE, proposed, spoken_of),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),
@@ -170,6 +172,7 @@ _LOOKS: Final = (
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.
+    _Look(_THEN, likened),
     _Look(_THEN, by_the_order),
     _Look(_THEN, implied),
     # As much to each of several, or every bill.
@@ -205,6 +208,6 @@ def looked_again(said: Said, first: Understood) -> Understood:
         if found is None:
             continue
         if look.takes is _ALL:
-            return found
+            return likened(said, found) or found
         meant, looking = found, looking and look.takes is _OPEN
     return meant

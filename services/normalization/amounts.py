@@ -53,7 +53,10 @@ def _negated(scan: Scan, at: int) -> Amount | None:
 
 
 def _single(scan: Scan, at: int) -> Amount | None:
-    """As in "a dollar"."""
+    """As in "a dollar"; of a note without an article too."""
+    own = scan.words[at].currency
+    if own is not None and own.alone:
+        return _continued(scan, _sized(Number(Decimal(1), at, at, "article"), own), own, at + 1)
     unit = scan.words[at + 1].currency
     if not scan.words[at].article or unit is None or unit.glued or unit.symbol:
         return None

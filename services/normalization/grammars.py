@@ -43,7 +43,11 @@ def _amounts(word: Word) -> bool:
 
 
 def _pays(word: Word) -> bool:
-    return _amounts(word) or word.digit is not None or (word.currency is not None and word.currency.symbol)
+    return (
+        _amounts(word)
+        or word.digit is not None
+        or (word.currency is not None and (word.currency.symbol or word.currency.alone))
+    )
 
 
 def _names_day(word: Word) -> bool:

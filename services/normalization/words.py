@@ -27,6 +27,7 @@ class Currency:
     minor: bool = False  # names the minor unit (cents)
     symbol: bool = False  # may stand before its number ($5)
     glued: bool = False  # counts only right after a number (p, c)
+    alone: bool = False  # counts without a number, for one ("tenner to ann")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import Intent, Route, Slot, Slots, Understood
+from schemas.intent import READING, Intent, Route, Slot, Slots, Understood
+from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card, own_cards
 
@@ -47,6 +48,16 @@ def back_on(said: Said, found: Understood) -> Understood | None:
     cards = own_cards(said.hearing) if said.rules.patterns.back_on.search(said.text) else None
     named = cards is not None and len(cards) <= 1 and (cards or CALLED.intersection(said.units.words))
     return of_a_card(Intent.CARD_UNLOCK, cards or {}, Route.CLARIFY, _RULE) if named else None
+
+
+def asked_plainly(said: Said, found: Understood) -> Understood | None:
+    """What is asked behind a complaint: "your app locked me out, just tell me my balance"."""
+    match = said.rules.patterns.asked_plainly.search(said.text)
+    if match is None or found.intent not in {None, Intent.QNA} or found.rule is not None or not said.context.idle:
+        return None
+    asked = said_in(said.again(" " * match.start("asked") + match["asked"]), said.text)
+    plain = asked.intent in READING and asked.route is Route.FAST and asked.then is None and not asked.unread
+    return asked if plain else None
 
 
 def aggrieved(said: Said, found: Understood) -> Understood | None:

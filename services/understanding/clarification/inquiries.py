@@ -85,6 +85,20 @@ def spent(said: Said, found: Understood) -> Understood | None:
     return one_after_another([spent_there, found])
 
 
+def paid_twice(said: Said, found: Understood) -> Understood | None:
+    """What went to somebody, where it may have gone twice: no yes or no, for the entries tell."""
+    patterns = said.rules.patterns
+    twice = patterns.paid_twice.search(said.text)
+    if twice is None or found.intent not in {None, Intent.QNA} or found.rule is not None or not said.context.idle:
+        return None
+    (start, end), then, text = twice.span("twice"), patterns.paid_then, said.text
+    asked = set_back(said.again(text[:start] + then + text[end:]), text, start, end, len(then))
+    named = asked.slots.payee or asked.slots.merchant or asked.slots.bill
+    if asked.intent is not Intent.RECENT_TRANSACTIONS or not named or asked.route is not Route.FAST:
+        return None
+    return replace(asked, slots=replace(asked.slots, topic=None))
+
+
 def of_each_bill(said: Said, found: Understood) -> Understood | None:
     """What is asked of each of several bills in a row: 「給食費と学童費それぞれいくらですか」."""
     if found.intent not in {None, Intent.QNA, Intent.BILL_INQUIRY} or found.slots.bill or not said.context.idle:

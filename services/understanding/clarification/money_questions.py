@@ -44,7 +44,9 @@ _KINDS: Final = {
     "stretch_before": _FURTHER,
     "others": _FURTHER,
     "of_history": _FURTHER,
-    "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS),
+    "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
+    "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
+    "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
     "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
     "same_history": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
@@ -117,7 +119,9 @@ class _Asked:
             ids = (min((b for b in self.said.context.bills if b.id in ids), key=lambda b: b.due_on).id,)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
         accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
-        slots["account"] = accounts[0] if accounts else None
+        then = name == "as_then"
+        slots["source" if then else "account"] = accounts[0] if accounts else None
+        slots["date"] = replace(days[0], value=days[0].value.value) if then and (days := self.of("D")) else None
         if sums:
             many = [int(v) for v in sums[0].value.values if isinstance(v, str) and v.isdecimal()]
             told = comes_to(sums[0].value, self.said.heard)

@@ -20,6 +20,7 @@ from services.understanding.clarification.balance_terms import BalanceWords
 from services.understanding.correction.said import Said
 
 _HALF: Final = 2
+_DAY: Final = timedelta(days=1)
 
 
 def measured(said: Said, found: Understood) -> Understood | None:
@@ -125,8 +126,11 @@ def _before(words: BalanceWords, match: re.Match[str]) -> Understood | None:
     order = words.transfer(match) or words.offer(match)
     if order is None or order.slots.payee is None:
         return None
-    month = month_before(words.said.today) if match.groupdict().get("month") is not None else None
-    return _following(words, match, order, Reckoning(Measure.BEFORE, period=month), None)
+    told, today = match.groupdict(), words.said.today
+    monday = today - timedelta(days=today.weekday())
+    week = DateValue(monday - 7 * _DAY, monday - _DAY) if told.get("week") is not None else None
+    days = month_before(today) if told.get("month") is not None else week
+    return _following(words, match, order, Reckoning(Measure.BEFORE, period=days), None)
 
 
 def _following(

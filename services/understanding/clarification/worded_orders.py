@@ -216,15 +216,26 @@ def _scaled(words: _Worded, match: re.Match[str], wording: OrderWording, order: 
         return replace(order, slots=replace(slots, reckoning=by), missing=())
     if (factor == 1 and wording.times != _PLUS) or (slots.amount is None and SlotName.AMOUNT not in order.missing):
         return order
+    more = words.things[match.start("more")][1] if wording.times == _PLUS else None
+    return _multiplied(words, order, factor, more if isinstance(more, MoneyValue) else None)
+
+
+def _multiplied(
+    words: _Worded, order: Understood, factor: Fraction | None, more: MoneyValue | None
+) -> Understood | None:
+    """The order with so much of its sum, and more of the same currency."""
+    slots = order.slots
     if slots.amount is None:
         return None
-    more = words.things[match.start("more")][1] if wording.times == _PLUS else None
-    extra = more.amount_minor if isinstance(more, MoneyValue) else 0
+    currencies = {each.currency for each in (more, slots.amount.value) if each is not None and each.currency}
+    if len(currencies) > 1:
+        return None
+    extra, currency = more.amount_minor if more is not None else 0, next(iter(currencies), None)
     sums = (slots.amount.value, *slots.amount.readings)
     parts = [each.amount_minor * factor + extra for each in sums] if factor else []
     if not parts or any(each.denominator != 1 or each <= 0 for each in parts):
         return replace(order, slots=replace(slots, amount=None), missing=(SlotName.AMOUNT,))
-    value, *others = [replace(slots.amount.value, amount_minor=int(each)) for each in parts]
+    value, *others = [replace(slots.amount.value, amount_minor=int(each), currency=currency) for each in parts]
     told = replace(slots.amount, value=value, readings=tuple(others))
     return replace(order, slots=replace(slots, amount=told), rule=words.rules.file.rule)
 

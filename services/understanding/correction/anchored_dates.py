@@ -10,7 +10,18 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId, is_rule
-from schemas.intent import COUNTED, Annotation, Context, Evidence, Intent, Mention, Slot, SlotName, Understood
+from schemas.intent import (
+    COUNTED,
+    MONEY_MOVING,
+    Annotation,
+    Context,
+    Evidence,
+    Intent,
+    Mention,
+    Slot,
+    SlotName,
+    Understood,
+)
 from schemas.span import DateValue, SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
@@ -33,6 +44,23 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     else:
         counted = _from_its_day(said, found) or _in_its_week(said, found)
     return counted or _falling_due(said, found) or _to_nobody(found, said.context)
+
+
+def likened(said: Said, found: Understood) -> Understood | None:
+    """The orders without a day that was, to which they are but likened: "… twelve hundred, same as last week"."""
+    like, rest = said.rules.patterns.likened, found.then and likened(said, found.then)
+    past = {s.start for s in said.heard.spans if isinstance(s.value, DateValue) and s.value.end < said.today}
+    if found.intent not in MONEY_MOVING or found.slots.amount is None:
+        return replace(found, then=rest) if rest is not None else None
+
+    def alike(day: Slot[DateValue] | Mention) -> bool:
+        return day.evidence.start in past and like.search(said.text, 0, day.evidence.start) is not None
+
+    open_ = tuple(each for each in found.unresolved if each.slot is not SlotName.DATE or not alike(each))
+    date_ = found.slots.date if found.slots.date is None or not alike(found.slots.date) else None
+    if rest is None and open_ == found.unresolved and date_ is found.slots.date:
+        return None
+    return replace(found, slots=replace(found.slots, date=date_), unresolved=open_, then=rest or found.then)
 
 
 def _to_nobody(found: Understood, context: Context) -> Understood | None:

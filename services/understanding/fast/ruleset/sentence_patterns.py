@@ -71,6 +71,9 @@ class SentencePatterns(RuleFile):
     for_one: re.Pattern[str] = _NOWHERE
     done_then: re.Pattern[str] = _NOWHERE
     greeting: re.Pattern[str] = _NOWHERE
+    asked_plainly: re.Pattern[str] = _NOWHERE
+    likened: re.Pattern[str] = _NOWHERE
+    paid_twice: re.Pattern[str] = _NOWHERE
     of_them_all: re.Pattern[str] = _NOWHERE
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
