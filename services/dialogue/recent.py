@@ -23,6 +23,9 @@ def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     rules = dialogue_rules()
     if (due := _asked_if_paid(recent, task, facts)) is not None:
         return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
+    if task.intent is Intent.CARD_UNLOCK and recent.intent is Intent.CARD_LOCK and not (task.card or task.card_heard):
+        locked = {each.id for each in facts.profile.cards if each.locked}
+        return replace(task, card=recent.card if recent.card in locked else None)
     if recent.intent is task.intent and (after := followed(task, recent, heard, facts)) is not None:
         return after
     if recent.intent is task.intent and heard.by(*rules.same_history):

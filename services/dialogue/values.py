@@ -52,6 +52,8 @@ def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Fact
     """Of the offered payees those who are not said not to be meant; None where nothing is told by that."""
     if SlotName.PAYEE not in heard.rejected or heard.payees is None or state.asked is not SlotName.PAYEE:
         return None
+    if heard.slots.payee is not None:  # who is meant, behind a no: 「いや、デザイナーのほう」
+        return None
     named = {each.id for each in heard.payees.candidates[: max(1, heard.payees.plausible)]}
     rest = tuple(PayeeId(each) for each in state.choices if each not in named)
     if not 0 < len(rest) < len(state.choices):

@@ -43,6 +43,7 @@ class SentencePatterns(RuleFile):
     other_than: re.Pattern[str] = _NOWHERE
     lost_behind: re.Pattern[str] = _NOWHERE
     other_person: re.Pattern[str] = _NOWHERE
+    pointed_out: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
     cost: re.Pattern[str] = _NOWHERE
