@@ -58,7 +58,8 @@ def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
 def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
     """The bill whose last payment was asked about, for an order that names nothing."""
     named = task.payee or task.payee_candidates or task.payee_heard or task.target or task.amounts
-    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named or task.bill or task.bill_heard:
+    named = named or task.bill or task.bill_heard or task.reckoning  # as much as then is no bill's
+    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named:
         return None
     name, payees = history(recent, facts).filter.merchant, facts.payees
     due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]
