@@ -56,6 +56,7 @@ class Task:
     sent: bool = False  # only what went to payees
     at_least: MoneyValue | None = None
     at_most: MoneyValue | None = None
+    first: tuple[MoneyValue, ...] = ()  # the amount before it was changed
     portion: str = ""
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many entries of an account's history were told before

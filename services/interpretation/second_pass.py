@@ -17,7 +17,7 @@ from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
 from services.understanding.clarification.conditions import hanging, kept_back, on_condition
 from services.understanding.clarification.declined_orders import declined
-from services.understanding.clarification.derived_amounts import reckoned
+from services.understanding.clarification.derived_amounts import alike, reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved, back_on, deceived
@@ -101,6 +101,7 @@ _LOOKS: Final = (
     _Look(_ALL, back_on),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
+    _Look(_ALL, alike),
     _Look(_ALL, asked_of_order),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),

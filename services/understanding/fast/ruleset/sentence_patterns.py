@@ -74,6 +74,8 @@ class SentencePatterns(RuleFile):
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
     more_than_before: re.Pattern[str] = _NOWHERE
+    as_before: re.Pattern[str] = _NOWHERE
+    first_sum: re.Pattern[str] = _NOWHERE
     shop: re.Pattern[str] = _NOWHERE
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
