@@ -28,6 +28,7 @@ class Task:
 
     intent: Intent
     amounts: tuple[MoneyValue, ...] = ()
+    first: tuple[MoneyValue, ...] = ()  # before it was changed
     payee: PayeeId | None = None
     payee_candidates: tuple[PayeeId, ...] = ()
     payee_heard: str = ""
@@ -56,7 +57,6 @@ class Task:
     sent: bool = False  # only what went to payees
     at_least: MoneyValue | None = None
     at_most: MoneyValue | None = None
-    first: tuple[MoneyValue, ...] = ()  # the amount before it was changed
     portion: str = ""
     listed: int = 0  # so many entries of it were asked for
     further: int = 0  # so many entries of an account's history were told before
@@ -254,11 +254,8 @@ class DialogueState:
     @property
     def question(self) -> Asking | None:
         """The question that the next words may answer."""
-        match self.phase:
-            case (Asking() as asked) | OfferingPerson(Asking() as asked):
-                return asked
-            case _:
-                return None
+        inner = self.phase.behind if isinstance(self.phase, OfferingPerson) else self.phase
+        return inner if isinstance(inner, Asking) else None
 
     @property
     def asked(self) -> SlotName | None:

@@ -15,17 +15,23 @@ from services.dialogue.tasks import is_money
 
 def of_recent(memory: Memory, recent: Task, task: Task, heard: Understood, facts: Facts) -> Task:
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
-    task = _leaning(task, recent, heard, facts)
+    task = _leaning(_that_card(task, recent, facts), recent, heard, facts)
     return replace(task, account=_spoken_of(memory, recent)) if heard.by(*dialogue_rules().in_there) else task
+
+
+def _that_card(task: Task, recent: Task, facts: Facts) -> Task:
+    """Unlocking no card by name: the one that was just locked."""
+    named = task.card or task.card_heard or task.intent is not Intent.CARD_UNLOCK
+    locked = {each.id for each in facts.profile.cards if each.locked}
+    if named or recent.intent is not Intent.CARD_LOCK or recent.card not in locked:
+        return task
+    return replace(task, card=recent.card)
 
 
 def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     rules = dialogue_rules()
     if (due := _asked_if_paid(recent, task, facts)) is not None:
         return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
-    if task.intent is Intent.CARD_UNLOCK and recent.intent is Intent.CARD_LOCK and not (task.card or task.card_heard):
-        locked = {each.id for each in facts.profile.cards if each.locked}
-        return replace(task, card=recent.card if recent.card in locked else None)
     if recent.intent is task.intent and (after := followed(task, recent, heard, facts)) is not None:
         return after
     if recent.intent is task.intent and heard.by(*rules.same_history):
@@ -58,8 +64,8 @@ def _spoken_of(memory: Memory, recent: Task) -> AccountId | None:
 def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
     """The bill whose last payment was asked about, for an order that names nothing."""
     named = task.payee or task.payee_candidates or task.payee_heard or task.target or task.amounts
-    named = named or task.bill or task.bill_heard or task.reckoning  # as much as then is no bill's
-    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named:
+    billed = task.bill or task.bill_heard or task.reckoning  # as much as then is no bill's
+    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or named or billed:
         return None
     name, payees = history(recent, facts).filter.merchant, facts.payees
     due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]

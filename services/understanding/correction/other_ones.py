@@ -65,7 +65,7 @@ def _of_those_offered(said: Said) -> Understood | None:
 
 
 def _pointed_out(said: Said, read: Callable[[str], Understood]) -> Understood | None:
-    """Which of those offered is told by a relationship or a bank: 「いや、バイトの子」; "the plumber one" is no dollar."""
+    """Which of those offered is told by a relationship: 「いや、バイトの子」; "the plumber one" is no dollar."""
     context, told = said.context, said.rules.patterns.pointed_out.fullmatch(said.text)
     if context.idle or told is None:
         return None
