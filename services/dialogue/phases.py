@@ -28,7 +28,6 @@ class Task:
 
     intent: Intent
     amounts: tuple[MoneyValue, ...] = ()
-    first: tuple[MoneyValue, ...] = ()  # before it was changed
     payee: PayeeId | None = None
     payee_candidates: tuple[PayeeId, ...] = ()
     payee_heard: str = ""
@@ -64,6 +63,7 @@ class Task:
     refused: MoneyValue | None = None  # an amount that cannot be: the next one is of its currency, if it names none
     condition: BalanceCondition | None = None
     reckoning: Reckoning | None = None  # what the amount follows from
+    first: tuple[MoneyValue, ...] = ()  # the amount before it was changed
 
     def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
         """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""
