@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from schemas.balances import BalanceCondition, Reckoning
 from schemas.banking import Account, Bill, Card
@@ -188,6 +188,10 @@ class Annotation:
     def whole(self, rule: RuleId) -> Evidence:
         """All of the words."""
         return self.evidence(0, len(self.transcript.text), rule)
+
+
+SAID_FIRST: Final = "first"
+"""A portion: the amount that was said before it was changed."""
 
 
 @dataclass(frozen=True, slots=True)

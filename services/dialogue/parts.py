@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from schemas.balances import Reckoning
+from schemas.balances import Measure, Reckoning
 from schemas.intent import Intent, Slots
 from schemas.span import MoneyValue
 from services.dialogue.phases import DialogueState, Task
@@ -20,4 +20,4 @@ def as_read(state: DialogueState, task: Task, slots: Slots) -> Task:
 def may_stay(state: DialogueState, task: Task, what: Reckoning) -> bool:
     """Whether something may stay of a sum: of all that an account holds, or of as much as is asked for."""
     open_ = task.intent is Intent.TRANSFER_MONEY and (not task.amounts or task.reckoning is not None)
-    return open_ and bool(task.source or what.account or state.read_back)
+    return open_ and bool(what.measure is Measure.BEFORE or task.source or what.account or state.read_back)

@@ -63,6 +63,7 @@ class Task:
     refused: MoneyValue | None = None  # an amount that cannot be: the next one is of its currency, if it names none
     condition: BalanceCondition | None = None
     reckoning: Reckoning | None = None  # what the amount follows from
+    first: tuple[MoneyValue, ...] = ()  # the amount before it was changed
 
     def paying(self, payee: PayeeId | None, among: tuple[PayeeId, ...] = (), heard: str = "") -> "Task":
         """To this payee, or to one `among` those who were `heard`; to nobody yet where there is none of them."""
@@ -253,11 +254,8 @@ class DialogueState:
     @property
     def question(self) -> Asking | None:
         """The question that the next words may answer."""
-        match self.phase:
-            case (Asking() as asked) | OfferingPerson(Asking() as asked):
-                return asked
-            case _:
-                return None
+        inner = self.phase.behind if isinstance(self.phase, OfferingPerson) else self.phase
+        return inner if isinstance(inner, Asking) else None
 
     @property
     def asked(self) -> SlotName | None:

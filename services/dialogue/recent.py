@@ -17,8 +17,17 @@ def of_recent(memory: Memory, recent: Task, task: Task, heard: Understood, facts
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     if task.card is None and recent.intent is task.intent and heard.by(*dialogue_rules().that_card):
         return replace(task, card=recent.card)
-    task = _leaning(task, recent, heard, facts)
+    task = _leaning(_that_card(task, recent, facts), recent, heard, facts)
     return replace(task, account=_spoken_of(memory, recent)) if heard.by(*dialogue_rules().in_there) else task
+
+
+def _that_card(task: Task, recent: Task, facts: Facts) -> Task:
+    """Unlocking no card by name: the one that was just locked."""
+    named = task.card or task.card_heard or task.intent is not Intent.CARD_UNLOCK
+    locked = {each.id for each in facts.profile.cards if each.locked}
+    if named or recent.intent is not Intent.CARD_LOCK or recent.card not in locked:
+        return task
+    return replace(task, card=recent.card)
 
 
 def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
@@ -69,7 +78,8 @@ def _named(task: Task) -> bool:
 
 def _asked_if_paid(recent: Task, task: Task, facts: Facts) -> BillId | None:
     """The bill whose last payment was asked about, for an order that names nothing."""
-    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or _named(task):
+    reckoned = task.reckoning is not None  # as much as then is no bill's
+    if recent.intent is not Intent.RECENT_TRANSACTIONS or not is_money(task) or reckoned or _named(task):
         return None
     name, payees = history(recent, facts).filter.merchant, facts.payees
     due = [b.id for b in facts.profile.bills if b.payee_id in payees and payees[b.payee_id].name == name]

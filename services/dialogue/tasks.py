@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from schemas.banking import TransferOrder
 from schemas.ids import PayeeId
-from schemas.intent import Intent, Mention, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import SAID_FIRST, Intent, Mention, Slot, SlotName, Slots, Topic, Understood
 from schemas.money import exponent
 from schemas.payee import MatchOutcome, PayeeMatch
 from schemas.span import DateValue, MoneyValue, of_their_size
@@ -97,12 +97,15 @@ def _amounts(task: Task, slots: Slots) -> Task:
     of_what_is_due = portion == "half" and task.intent is Intent.BILL_PAYMENT and not task.amounts
     if portion in BY_HOW_MUCH and not of_what_is_due:
         task = replace(task, amounts=_by_how_much(task, portion, slots.amount), portion="")
+    elif portion == SAID_FIRST:
+        task = replace(task, amounts=task.first, portion="")
     elif portion:
         task = replace(task, portion=portion, amounts=())
     elif slots.amount is not None:
         said = tuple(dict.fromkeys((slots.amount.value, *slots.amount.readings)))
         sure = task.amounts if len(task.amounts) == 1 else ()
         task = replace(task, amounts=of_their_size(said, sure), portion="", reckoning=None)
+        task = replace(task, first=task.first or sure)
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:

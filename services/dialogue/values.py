@@ -49,8 +49,8 @@ def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
 
 
 def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
-    """Of the offered payees those who are not said not to be meant; None where nothing is told by that."""
-    if SlotName.PAYEE not in heard.rejected or heard.payees is None or state.asked is not SlotName.PAYEE:
+    """Of the offered payees those who are not said not to be meant; None where nothing is told by that, or one is."""
+    if not heard.payees or heard.slots.payee or state.asked is not SlotName.PAYEE or state.asked not in heard.rejected:
         return None
     named = {each.id for each in heard.payees.candidates[: max(1, heard.payees.plausible)]}
     rest = tuple(PayeeId(each) for each in state.choices if each not in named)

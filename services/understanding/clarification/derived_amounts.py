@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from schemas.balances import Measure, Reckoning
+from schemas.consent import ORDERS
 from schemas.ids import AccountId, RuleId
-from schemas.intent import Intent, Route, Slot, SlotName, Topic, Understood
+from schemas.intent import SAID_FIRST, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import NUMBERS
 from services.understanding.clarification.collective_amounts import unmeasured
+from services.understanding.clarification.reckoned_orders import month_before
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
@@ -22,13 +25,14 @@ from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.words.hearing import Hearing
 
 _ABOUT: Final = frozenset({None, Intent.QNA, Intent.BALANCE_INQUIRY, Intent.TRANSFER_MONEY})
+_ALIKE: Final = RuleId("intents.as_much@1")
 _VERBS: Final = (*SENDING, "puts")
 _NEAR: Final = 4
 """Words between an account and the sum that it is to hold, at most."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Reckoning:
+class _Derived:
     """An utterance as it can be read, and by what it is looked at again."""
 
     hearing: Hearing
@@ -57,10 +61,24 @@ def reckoned(utterance: Said, found: Understood) -> Understood | None:
     """The order without its sum; None where no sum is told so."""
     if not utterance.context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
         return None
-    return _told(_Reckoning(utterance.hearing, utterance)) if utterance.rules.spaced else _left_there(utterance)
+    return _told(_Derived(utterance.hearing, utterance)) if utterance.rules.spaced else _left_there(utterance)
 
 
-def _told(said: _Reckoning) -> Understood | None:
+def alike(said: Said, _: Understood) -> Understood | None:
+    """How much, told by what was paid before where that is asked, or by what was said first: 「最初の金額で」."""
+    context, patterns, whole = said.context, said.rules.patterns, said.heard.whole(_ALIKE)
+    before = patterns.as_before.fullmatch(said.text) if context.asked is SlotName.AMOUNT else None
+    if before is not None:
+        period = month_before(said.today) if before["month"] else None
+        slots = Slots(reckoning=Slot(Reckoning(Measure.BEFORE, period=period), whole))
+    elif context.terms.awaited in ORDERS and patterns.first_sum.fullmatch(said.text):
+        slots = Slots(portion=Slot(SAID_FIRST, whole))
+    else:
+        return None
+    return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_ALIKE)
+
+
+def _told(said: _Derived) -> Understood | None:
     """The order, by the words from its beginning on: "empty my savings", "leave a thousand", "all but ten"."""
     marks = said.hearing.grammar.cues
     begin = _begin(said)
@@ -82,7 +100,7 @@ def _told(said: _Reckoning) -> Understood | None:
     return _ordered(said, (start, end), acts=said.acts(begin))
 
 
-def _begin(said: _Reckoning) -> int:
+def _begin(said: _Derived) -> int:
     """The unit behind what leads up to an order."""
     reading, size, rules = said.hearing.reading, len(said.words), said.hearing.grammar
     at, lead = bare(rules.phrases.asides_unasked, reading, 0, size)[0], rules.symbols["lead"]
@@ -91,14 +109,14 @@ def _begin(said: _Reckoning) -> int:
     return at
 
 
-def _phrases(said: _Reckoning, trie: Trie, begin: int) -> Iterator[tuple[int, int]]:
+def _phrases(said: _Derived, trie: Trie, begin: int) -> Iterator[tuple[int, int]]:
     """The longest phrases from a unit on."""
     for at, (end, symbols) in enumerate(said.hearing.reading.longest(trie)):
         if symbols and at >= begin:
             yield at, end
 
 
-def _bounded(said: _Reckoning, begin: int) -> tuple[int, int] | None:
+def _bounded(said: _Derived, begin: int) -> tuple[int, int] | None:
     """What is more than a number, or all but that: "everything in savings over 1000"."""
     marks, spans = said.hearing.grammar.cues, said.hearing.heard.spans
     whole = next(_phrases(said, marks.whole, begin), None)
@@ -108,7 +126,7 @@ def _bounded(said: _Reckoning, begin: int) -> tuple[int, int] | None:
     return (whole[0], ends[0]) if whole is not None and ends else None
 
 
-def _past_name(said: _Reckoning, end: int) -> int:
+def _past_name(said: _Derived, end: int) -> int:
     """The unit behind the one who is named right there: of "the same as i sent cathy" she is no payee."""
     units = said.hearing.reading.units
     names = Mentions.of_all(said.utterance).everyone
@@ -136,14 +154,14 @@ def _left_there(said: Said) -> Understood | None:
     return replace(order, slots=slots, route=Route.FAST, missing=(SlotName.AMOUNT,), rule=rule, doubted=())
 
 
-def _emptied(said: _Reckoning, begin: int, end: int) -> Understood | None:
+def _emptied(said: _Derived, begin: int, end: int) -> Understood | None:
     """What becomes of all that an account holds: "clear out my savings into checking"."""
     moving = said.hearing.grammar.cues.moving
     places = [place for place in said.own(end, len(said.words)).values() if place[0] <= end + 1]
     return _ordered(said, (begin, places[0][1]), acts=True, verb=moving) if places else None
 
 
-def _kept(said: _Reckoning, begin: int, end: int) -> Understood | None:
+def _kept(said: _Derived, begin: int, end: int) -> Understood | None:
     """What an account is to hold, and what is sent of the rest; or that it is to be brought there."""
     size, hearing = len(said.words), said.hearing
     rest = next(_phrases(said, hearing.grammar.cues.remaining, end), None)
@@ -162,7 +180,7 @@ def _kept(said: _Reckoning, begin: int, end: int) -> Understood | None:
 
 
 def _ordered(
-    said: _Reckoning, part: tuple[int, int], *, acts: bool, verb: str = "", rest: tuple[int, int] | None = None
+    said: _Derived, part: tuple[int, int], *, acts: bool, verb: str = "", rest: tuple[int, int] | None = None
 ) -> Understood | None:
     """The order without `part` and `rest`, which tell how much it is, as far as it is understood so."""
     hearing, text, units = said.hearing, said.hearing.text, said.hearing.reading.units
@@ -187,7 +205,7 @@ def _ordered(
     return unmeasured(topic)
 
 
-def _account(said: _Reckoning, own: dict[AccountId, tuple[int, int]], rule: RuleId) -> Slot[AccountId]:
+def _account(said: _Derived, own: dict[AccountId, tuple[int, int]], rule: RuleId) -> Slot[AccountId]:
     """The one account, as the order's."""
     account, (start, end) = next(iter(own.items()))
     return Slot(account, said.hearing.said(start, end, rule))

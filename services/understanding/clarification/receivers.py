@@ -32,7 +32,9 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
         return _beside(said, found)
     if found.intent not in _MOVES or not _somebody(said.heard, found):
         return None
-    place = _onto(said)
+    place, hangs = _onto(said), found.slots.condition
+    if place is not None and hangs is not None and overlap(place, hangs.evidence):  # 「生活費に20万以上残るなら」
+        return None
     repaired = rules.cues.repairs.holds(said.units.words)
     both = found.slots.payee is not None and found.slots.target is not None
     second = found.then is not None and found.then.slots.amount is not None

@@ -264,6 +264,9 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     found += [(each, "B", id_) for each, id_ in named.nouns_of("bill")]
     found += [(_in_full(said, each), "N", ids) for each, ids in named.everyone]
     found += [(each, "N", ids) for match in rules.who.finditer(text) for each, ids in _doer(said, match, rules)]
+    match = said.heard.payees
+    if match is not None and match.choice is not None and not said.rules.spaced:
+        found.append((Evidence.naming(match, rules.file.rule), "N", (match.choice,)))
     for span in said.heard.spans:
         letter = "P" if span.kind is SpanKind.PERCENT else "M" if span.kind in SUMS else "D"
         if letter != "M" or not any(begin <= span.start < end for begin, end in counts):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.banking import Account, Bill, Card
-from schemas.intent import Intent, Route, SlotName, Slots, Understood
+from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
 from schemas.payee import MatchOutcome
 from services.understanding.correction.merging import one_after_another, set_back, values
 from services.understanding.correction.said import Said
@@ -41,7 +41,7 @@ class _Others(NamedTuple):
 
 def told_by_another(said: Said, read: Callable[[str], Understood]) -> Understood | None:
     """What the words mean with the other one, or ones, in place of the one that is not meant."""
-    if (of_those := _of_those_offered(said)) is not None:
+    if (of_those := _of_those_offered(said) or _pointed_out(said, read)) is not None:
         return of_those
     for other in _others(said):
         meant = read(said.text[: other.start] + other.words + said.text[other.end :])
@@ -62,6 +62,29 @@ def _of_those_offered(said: Said) -> Understood | None:
     rule = said.rules.cues.rule("other_one")
     rejected = (SlotName.PAYEE,)
     return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=rule, payees=named, rejected=rejected)
+
+
+def _pointed_out(said: Said, read: Callable[[str], Understood]) -> Understood | None:
+    """Which of those offered is told by a relationship: 「いや、バイトの子」; "the plumber one" is no dollar."""
+    context, told = said.context, said.rules.patterns.pointed_out.fullmatch(said.text)
+    if context.idle or told is None:
+        return None
+    name, offered = told["name"].casefold(), context.offered if context.asked is SlotName.PAYEE else ()
+    fit = [at for at, marks in enumerate(offered, 1) if any(_so_called(name, each) for each in marks)]
+    if len(fit) == 1:
+        rule = said.rules.cues.rule("other_one")
+        slots = Slots(choice=Slot(fit[0], said.heard.evidence(*told.span("name"), rule)))
+        return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=rule)
+    if told["one"] is None:
+        return None
+    meant = read(said.text[: told.start("one")])
+    named = meant.slots.payee is not None or bool(meant.unresolved)
+    return meant if named and meant.slots.amount is None else None
+
+
+def _so_called(name: str, mark: str) -> bool:
+    """Whether a name is such a word, or what one ends in: バイト of アルバイト."""
+    return name == mark or (len(name) > _TWO and mark.endswith(name))
 
 
 def _others(said: Said) -> Iterator[_Others]:

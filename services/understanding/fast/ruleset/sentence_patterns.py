@@ -43,6 +43,7 @@ class SentencePatterns(RuleFile):
     other_than: re.Pattern[str] = _NOWHERE
     lost_behind: re.Pattern[str] = _NOWHERE
     other_person: re.Pattern[str] = _NOWHERE
+    pointed_out: re.Pattern[str] = _NOWHERE
     otherwise: re.Pattern[str] = _NOWHERE
     kept_back: re.Pattern[str] = _NOWHERE
     cost: re.Pattern[str] = _NOWHERE
@@ -78,6 +79,8 @@ class SentencePatterns(RuleFile):
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
     more_than_before: re.Pattern[str] = _NOWHERE
+    as_before: re.Pattern[str] = _NOWHERE
+    first_sum: re.Pattern[str] = _NOWHERE
     shop: re.Pattern[str] = _NOWHERE
     spent_at: re.Pattern[str] = _NOWHERE
     spent: re.Pattern[str] = _NOWHERE
