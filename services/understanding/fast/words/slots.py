@@ -68,9 +68,10 @@ class Filling:
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
         dropped = [each.edge.value for each in captures if each.slot == _DROPPED]
-        bill = self.values.get("bill")  # 「水道代払って、水道代はいいです」
-        if bill is not None and any(isinstance(each, Noun) and each.id == bill.value for each in dropped):
-            self.twice.add("bill")
+        for slot in ("bill", "source"):  # 「水道代払って、水道代はいいです」, "not the premium saver" in which both are one
+            kept = self.values.get(slot)
+            if kept is not None and any(isinstance(each, Noun) and each.id == kept.value for each in dropped):
+                self.twice.add(slot)
 
     def _memo(self, edge: Edge) -> None:
         """What the money is for is left out, unless it may be a time or an account."""
