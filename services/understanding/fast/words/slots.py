@@ -68,7 +68,10 @@ class Filling:
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
         dropped = [each.edge.value for each in captures if each.slot == _DROPPED]
-        for slot in ("bill", "source"):  # 「水道代払って、水道代はいいです」, "not the premium saver" in which both are one
+        for slot in (
+            "bill",
+            "source",
+        ):  # 「水道代払って、水道代はいいです」, "not the premium saver" in which both are one
             kept = self.values.get(slot)
             if kept is not None and any(isinstance(each, Noun) and each.id == kept.value for each in dropped):
                 self.twice.add(slot)
