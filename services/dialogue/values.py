@@ -113,7 +113,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
     return missed(state, facts)
 
 
-def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:  # noqa: C901, PLR0911 - a case a question
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
     task = as_read(state, task, heard.slots)

@@ -102,7 +102,7 @@ class Unmatched:
         objects = self._consent.objects(hearing.reading.units) or against(hearing)
         if intent is None and orders and (objects or self._other(hearing, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
-            rejected = _of_what_waits(hearing)
+            rejected = _of_what_waits(hearing) if self._grammar.spaced else ()
         return self._settled(hearing, Understood(intent, slots, route=route, vetoes=named, rejected=rejected))
 
     def _before_all(self, hearing: Hearing) -> Understood | None:

@@ -47,7 +47,7 @@ class Filling:
         self._unread: list[Evidence] = []
         self._dropped: list[Evidence] = []
 
-    def take(self, captures: Sequence[Capture]) -> None:
+    def take(self, captures: Sequence[Capture]) -> None:  # noqa: C901 - a case a slot
         """Fill from `captures`, in the order they were said."""
         for capture in captures:
             slot, edge = capture.slot, capture.edge
@@ -71,7 +71,7 @@ class Filling:
         for slot in (
             "bill",
             "source",
-        ):  # 「水道代払って、水道代はいいです」, "not the premium saver" in which both are one
+        ):  # 「水道代払って、水道代はいいです」, "not the premium saver"
             kept = self.values.get(slot)
             if kept is not None and any(isinstance(each, Noun) and each.id == kept.value for each in dropped):
                 self.twice.add(slot)
