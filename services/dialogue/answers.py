@@ -126,6 +126,8 @@ def _reading(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts
     match heard.intent:
         case Intent.CONFIRM:
             return _this_first(state, it, heard)
+        case Intent.DENY if heard.rejected and heard.then is None:  # "don't send it friday"
+            return value(state, heard, facts)
         case Intent.DENY:
             return refused(state, it.task)
         case _:

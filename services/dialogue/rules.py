@@ -65,6 +65,7 @@ class DialogueRules(RuleFile):
     repeating: str
     hanging: str
     leaning: str
+    refusing: str
     pronoun: str
     elided: frozenset[str]
     its_bill: str
@@ -93,6 +94,10 @@ class DialogueRules(RuleFile):
     def leans(self, text: str) -> bool:
         """Whether words go on with a question: "and on Sundays?"."""
         return re.search(self.leaning, text, re.IGNORECASE) is not None
+
+    def refuses(self, text: str) -> bool:
+        """Whether words begin with a refusal, or say what is not meant: "no, the saver", 「普通じゃなくて」."""
+        return re.search(self.refusing, text, re.IGNORECASE) is not None
 
     def refers(self, text: str) -> bool:
         """Whether a question may be about what was asked before."""

@@ -113,7 +113,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
     return missed(state, facts)
 
 
-def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:  # noqa: C901, PLR0911 - a case a question
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
     task = as_read(state, task, heard.slots)
@@ -133,6 +133,9 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return ask(memory, Asking(changed, SlotName.DATE), reply("ask.date"))
     if SlotName.SOURCE in heard.rejected and changed.source is None:
         return ask(memory, Asking(changed, SlotName.SOURCE), reply("ask.source"))
+    for slot, open_ in ((SlotName.DATE, changed.on is None), (SlotName.SOURCE, changed.source is None)):
+        if state.asked is slot and open_ and not state.choices and not (changed.date_heard or changed.account_heard):
+            return ask(memory.first(reply("say.ok")), Asking(changed, slot), reply(f"ask.{slot.value}"))
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""

@@ -16,10 +16,14 @@ from services.dialogue.events import Facts, UserUtterance
 from services.dialogue.names import both, reply
 from services.dialogue.phases import (
     Changing,
+    Confirming,
     DialogueState,
     Idle,
     Offering,
     OfferingPerson,
+    Proposing,
+    ReadBack,
+    Reading,
     Step,
     SteppingUp,
     Submitting,
@@ -28,7 +32,7 @@ from services.dialogue.phases import (
 from services.dialogue.policy import currency_of
 from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
-from services.dialogue.resume import come_back, dropped, go_on, going_on, offer_person, set_aside, to_a_person
+from services.dialogue.resume import come_back, dropped, go_on, going_on, offer_person, refused, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered, task_of
 from services.dialogue.values import value_unasked
@@ -64,8 +68,22 @@ def _acted(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
     if _goes_on(state, event):
         return _open_question(state, event.text, facts, state.memory.topic)
     if event.extraction is not None:
-        return _chosen(state, event, event.extraction, facts)
-    return _meant(state, event.text, event.understood, facts)
+        step = _chosen(state, event, event.extraction, facts)
+    else:
+        step = _meant(state, event.text, event.understood, facts)
+    return _never_as_it_was(state, event, step)
+
+
+def _never_as_it_was(state: DialogueState, event: UserUtterance, step: Step) -> Step:
+    """What to change is asked where an order would but be read again behind a refusal, or another value not read."""
+    at, (after, _), heard = state.phase, step, event.understood
+    answers = heard.intent in {None, Intent.INFORM, Intent.CORRECT} and heard.slots.topic is None
+    if not isinstance(at, Reading | Confirming) or not answers or after.memory.queue != state.memory.queue:
+        return step
+    named = after.memory.misses > state.memory.misses and (heard.unresolved or heard.payees is not None)
+    to = after.phase.it if isinstance(after.phase, Reading | Confirming) else after.phase
+    same = isinstance(to, ReadBack | Proposing) and to.order == at.it.order
+    return refused(state, at.it.task) if same and (named or dialogue_rules().refuses(event.text)) else step
 
 
 def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from functools import cache, partial
 from typing import Final
 
 from schemas.consent import ORDERS, Awaited
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
+from schemas.money import Money, exponent
 from schemas.payee import MatchOutcome
+from schemas.span import SUMS, MoneyValue, Span, SpanKind
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
 from services.understanding.fast.fallback.alarmed import alarmed, only_asks
@@ -95,10 +98,12 @@ class Unmatched:
             if loose is not None and intent in {None, Intent.QNA}:  # an order, of which some words were not read
                 intent, route = Intent.TRANSFER_MONEY, Route.EXTRACT
         slots = with_its_own(hearing, intent, slots)
+        rejected: tuple[SlotName, ...] = ()
         objects = self._consent.objects(hearing.reading.units) or against(hearing)
         if intent is None and orders and (objects or self._other(hearing, stopped)):
             intent, route = Intent.DENY, Route.FAST if route is Route.CLARIFY else route
-        return self._settled(hearing, Understood(intent, slots, route=route, vetoes=named))
+            rejected = _of_what_waits(hearing) if self._grammar.spaced else ()
+        return self._settled(hearing, Understood(intent, slots, route=route, vetoes=named, rejected=rejected))
 
     def _before_all(self, hearing: Hearing) -> Understood | None:
         """A greeting; a moment that is wanted; what takes back what waits; a fraud, where anything is awaited."""
@@ -248,3 +253,29 @@ class Unmatched:
             found = alarmed(hearing)
         found = found or parting(hearing, stopped) or asked(hearing, stopped)
         return found or cued(hearing, stopped)
+
+
+def _of_what_waits(hearing: Hearing) -> tuple[SlotName, ...]:
+    """The one part of the order that is named as it was read back, behind which it is not to go out; a day first."""
+    terms, nouns, match = hearing.context.terms, hearing.nouns, hearing.heard.payees
+    named = {edge.symbol for row in hearing.reading.phrases(nouns.trie) for edge in row}
+    owned = {nouns.nouns[each].id for each in named if nouns.nouns[each].kind == "account"}
+    sums = [each for each in hearing.heard.spans if each.kind in SUMS]
+    called = any(set(each.casefold().split()) <= set(hearing.reading.words) for each in terms.names)
+    clear = match is not None and match.outcome is MatchOutcome.CLEAR
+    told = {
+        SlotName.DATE: any(each.kind is SpanKind.DATE for each in hearing.heard.spans),
+        SlotName.SOURCE: terms.source in owned,
+        SlotName.TARGET: terms.target is not None and terms.target in owned,
+        SlotName.AMOUNT: terms.amount is not None and any(_so_much(each, terms.amount) for each in sums),
+        SlotName.PAYEE: (called or clear) and terms.bill is None,
+    }
+    parts = tuple(each for each, so in told.items() if so)
+    return parts[:1] if len(parts) == 1 or told[SlotName.DATE] else ()
+
+
+def _so_much(said: Span, amount: Money) -> bool:
+    """Whether a number or sum is an order's amount."""
+    value, whole = said.value, 10 ** exponent(amount.currency)
+    minor = value.amount_minor if isinstance(value, MoneyValue) else Decimal(str(value)) * whole
+    return minor == amount.minor

@@ -47,7 +47,7 @@ class Filling:
         self._unread: list[Evidence] = []
         self._dropped: list[Evidence] = []
 
-    def take(self, captures: Sequence[Capture]) -> None:
+    def take(self, captures: Sequence[Capture]) -> None:  # noqa: C901 - a case a slot
         """Fill from `captures`, in the order they were said."""
         for capture in captures:
             slot, edge = capture.slot, capture.edge
@@ -68,9 +68,13 @@ class Filling:
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
         dropped = [each.edge.value for each in captures if each.slot == _DROPPED]
-        bill = self.values.get("bill")  # 「水道代払って、水道代はいいです」
-        if bill is not None and any(isinstance(each, Noun) and each.id == bill.value for each in dropped):
-            self.twice.add("bill")
+        for slot in (
+            "bill",
+            "source",
+        ):  # 「水道代払って、水道代はいいです」, "not the premium saver"
+            kept = self.values.get(slot)
+            if kept is not None and any(isinstance(each, Noun) and each.id == kept.value for each in dropped):
+                self.twice.add(slot)
 
     def _memo(self, edge: Edge) -> None:
         """What the money is for is left out, unless it may be a time or an account."""
