@@ -9,6 +9,7 @@ from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understoo
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged
 from services.dialogue.asked import measured
+from services.dialogue.each_card import every_card
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -38,7 +39,6 @@ from services.dialogue.tasks import merged as put_in
 from services.dialogue.terms import only_card
 from services.dialogue.turns import room
 from services.dialogue.turns import waiting as put_by
-from services.dialogue.values import every_card
 
 COMMANDS: Final = frozenset(
     {

@@ -1,16 +1,16 @@
 """Answers and corrections: what was said is put into the task, what was read back is void, and the dialogue goes on."""
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
 from services.dialogue.advance import advance
 from services.dialogue.amounts import merged
+from services.dialogue.each_card import all_cards, with_others
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply, told_of
+from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
 from services.dialogue.parts import as_read, may_stay
-from services.dialogue.phases import Asking, Confirming, DialogueState, Offering, Reading, Step, Task
+from services.dialogue.phases import Asking, Confirming, DialogueState, Memory, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
@@ -25,7 +25,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if task is None:
         return missed(state, facts)
     if slots.choice is not None and slots.choice.value == Pick.EVERY:
-        return _each_offered(state, task, heard, facts) or _all_cards(state, task, facts)
+        return _each_offered(state, task, heard, facts) or all_cards(state, task, facts)
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
@@ -113,7 +113,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
     return missed(state, facts)
 
 
-def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:  # noqa: C901, PLR0911 - a case a question
+def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
     task = as_read(state, task, heard.slots)
@@ -129,13 +129,8 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         memory = memory.missed(memory.misses + 1)
     if memory.misses > dialogue_rules().prompts:
         return offer_person(memory, set_aside(state.phase, changed))
-    if SlotName.DATE in heard.rejected and changed.on is None:
-        return ask(memory, Asking(changed, SlotName.DATE), reply("ask.date"))
-    if SlotName.SOURCE in heard.rejected and changed.source is None:
-        return ask(memory, Asking(changed, SlotName.SOURCE), reply("ask.source"))
-    for slot, open_ in ((SlotName.DATE, changed.on is None), (SlotName.SOURCE, changed.source is None)):
-        if state.asked is slot and open_ and not state.choices and not (changed.date_heard or changed.account_heard):
-            return ask(memory.first(reply("say.ok")), Asking(changed, slot), reply(f"ask.{slot.value}"))
+    if (asked := _still_refused(state, memory, changed, heard)) is not None:
+        return asked
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""
@@ -143,6 +138,17 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     moved = changed.source != task.source and changed == replace(task, source=changed.source)
     still = still or (beside and moved)  # from where, asked something else
     return advance(memory.first(reply("say.ok")) if still else memory, changed, facts)  # asked again, but heard
+
+
+def _still_refused(state: DialogueState, memory: Memory, changed: Task, heard: Understood) -> Step | None:
+    """Which day, or from where, is asked where that was refused, and asked again until it is told."""
+    heard_of = changed.date_heard or changed.account_heard or state.choices
+    for slot, told in ((SlotName.DATE, changed.on), (SlotName.SOURCE, changed.source)):
+        if told is None and slot in heard.rejected:
+            return ask(memory, Asking(changed, slot), reply(f"ask.{slot.value}"))
+        if told is None and state.asked is slot and not heard_of:
+            return ask(memory.first(reply("say.ok")), Asking(changed, slot), reply(f"ask.{slot.value}"))
+    return None
 
 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
@@ -227,36 +233,8 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
     task = merged(task, heard, facts).paying(None)
-    every = _with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
+    every = with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
     first, *rest = (_with(task, state.asked, each, facts) for each in every)
-    return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
-
-
-def _with_others(offered: tuple[str, ...], things: tuple[str, ...], task: Task) -> tuple[str, ...]:
-    """What was offered, with the others of which only the number was told."""
-    narrowed = task.doubts or task.card_heard
-    return things if not narrowed and offered == told_of(things, dialogue_rules().choices)[0] else offered
-
-
-def _all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
-    """Lock every card that was offered, or all that are open where stopping "the card" was, one after the other."""
-    open_to = tuple(card.id for card in facts.profile.cards if not card.locked)
-    asked = set(_with_others(state.choices, open_to, task)) if state.asked is SlotName.CARD else set[str]()
-    if isinstance(state.phase, Offering) and task.card is None:
-        asked = set(open_to)
-    if task.intent is not Intent.CARD_LOCK or not asked:
-        return missed(state, facts)
-    return _one_by_one(state, task, asked, facts)
-
-
-def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
-    """Lock all cards that are open: "stop all my cards"."""
-    open_to = {card.id for card in facts.profile.cards if not card.locked}
-    return _one_by_one(state, task, open_to, facts) if open_to else advance(state.memory, task, facts)
-
-
-def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
-    first, *rest = (replace(task, card=card.id, doubts=()) for card in facts.profile.cards if card.id in asked)
     return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
 
 

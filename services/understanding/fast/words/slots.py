@@ -47,7 +47,7 @@ class Filling:
         self._unread: list[Evidence] = []
         self._dropped: list[Evidence] = []
 
-    def take(self, captures: Sequence[Capture]) -> None:  # noqa: C901 - a case a slot
+    def take(self, captures: Sequence[Capture]) -> None:
         """Fill from `captures`, in the order they were said."""
         for capture in captures:
             slot, edge = capture.slot, capture.edge
@@ -67,11 +67,11 @@ class Filling:
                 after = self.values.get(slot)
                 if before is not None and not self._again(slot, before, edge, after):
                     self.twice.add(slot)
-        dropped = [each.edge.value for each in captures if each.slot == _DROPPED]
-        for slot in (
-            "bill",
-            "source",
-        ):  # 「水道代払って、水道代はいいです」, "not the premium saver"
+        self._kept_and_dropped([each.edge.value for each in captures if each.slot == _DROPPED])
+
+    def _kept_and_dropped(self, dropped: Sequence[object]) -> None:
+        """What is said not to be meant can't be it as well: 「水道代はいいです」, "not the premium saver"."""
+        for slot in ("bill", "source"):
             kept = self.values.get(slot)
             if kept is not None and any(isinstance(each, Noun) and each.id == kept.value for each in dropped):
                 self.twice.add(slot)
