@@ -48,6 +48,7 @@ class Task:
     account_heard: str = ""
     on: date | None = None
     date_heard: str = ""  # words about the day that name no single one
+    refused_parts: frozenset[SlotName] = frozenset()  # a day or an account: no default stands for it
     unread: tuple[str, ...] = ()  # words of the command that nothing was made of, piece by piece
     doubts: tuple[Disambiguation, ...] = ()  # of which several were named, and one is meant
     period: DateValue | None = None

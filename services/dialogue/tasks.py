@@ -16,6 +16,8 @@ BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 _OF_BALANCE: Final = frozenset({Topic.ENOUGH, Topic.LEFT})
 _ASKED: Final = _OF_BALANCE | {Topic.WHETHER, Topic.FIRST, Topic.OTHERS}
+_DEFAULTED: Final = frozenset({SlotName.DATE, SlotName.SOURCE})
+"""What an order has without being told: now, and the usual account."""
 IN_CURRENCY: Final = "in "
 """Before the currency that is meant instead: "ok, pounds then"."""
 DAYS: Final = "days"
@@ -69,7 +71,15 @@ def merged(task: Task, understood: Understood, limit: int) -> Task:
             task = replace(task, bill=None, bill_heard=heard)
         elif mention.slot is SlotName.DATE and not _dated(understood, mention):
             task = replace(task, on=None, date_heard=heard)
+    task = _refused(task, understood)
     return replace(task, unread=tuple(each.surface for each in understood.unread)) if understood.unread else task
+
+
+def _refused(task: Task, understood: Understood) -> Task:
+    """With the parts that were refused and not told since: a default must not stand for them."""
+    told = {SlotName.DATE} if task.on or task.date_heard or understood.slots.date is not None else set[SlotName]()
+    told |= {SlotName.SOURCE} if task.source is not None else set()
+    return replace(task, refused_parts=(task.refused_parts | (_DEFAULTED & set(understood.rejected))) - told)
 
 
 def _dated(understood: Understood, mention: Mention) -> bool:

@@ -10,7 +10,7 @@ from services.dialogue.each_card import all_cards, with_others
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
 from services.dialogue.parts import as_read, may_stay
-from services.dialogue.phases import Asking, Confirming, DialogueState, Memory, Reading, Step, Task
+from services.dialogue.phases import Asking, Confirming, DialogueState, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
@@ -129,8 +129,6 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         memory = memory.missed(memory.misses + 1)
     if memory.misses > dialogue_rules().prompts:
         return offer_person(memory, set_aside(state.phase, changed))
-    if (asked := _still_refused(state, memory, changed, heard)) is not None:
-        return asked
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
     still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""
@@ -138,17 +136,6 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     moved = changed.source != task.source and changed == replace(task, source=changed.source)
     still = still or (beside and moved)  # from where, asked something else
     return advance(memory.first(reply("say.ok")) if still else memory, changed, facts)  # asked again, but heard
-
-
-def _still_refused(state: DialogueState, memory: Memory, changed: Task, heard: Understood) -> Step | None:
-    """Which day, or from where, is asked where that was refused, and asked again until it is told."""
-    heard_of = changed.date_heard or changed.account_heard or state.choices
-    for slot, told in ((SlotName.DATE, changed.on), (SlotName.SOURCE, changed.source)):
-        if told is None and slot in heard.rejected:
-            return ask(memory, Asking(changed, slot), reply(f"ask.{slot.value}"))
-        if told is None and state.asked is slot and not heard_of:
-            return ask(memory.first(reply("say.ok")), Asking(changed, slot), reply(f"ask.{slot.value}"))
-    return None
 
 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
