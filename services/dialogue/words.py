@@ -80,7 +80,8 @@ def _never_as_it_was(state: DialogueState, event: UserUtterance, step: Step) -> 
     answers = heard.intent in {None, Intent.INFORM, Intent.CORRECT} and heard.slots.topic is None
     if not isinstance(at, Reading | Confirming) or not answers or after.memory.queue != state.memory.queue:
         return step
-    named = after.memory.misses > state.memory.misses and (heard.unresolved or heard.payees is not None)
+    another = heard.payees is not None and heard.payees.choice != at.it.task.payee
+    named = after.memory.misses > state.memory.misses and (heard.unresolved or another)
     to = after.phase.it if isinstance(after.phase, Reading | Confirming) else after.phase
     same = isinstance(to, ReadBack | Proposing) and to.order == at.it.order
     return refused(state, at.it.task) if same and (named or dialogue_rules().refuses(event.text)) else step
