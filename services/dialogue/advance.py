@@ -170,7 +170,8 @@ def _propose(memory: Memory, task: Task, facts: Facts) -> Step:
     asked = _unread(memory, task, facts)
     if asked is not None:
         return asked
-    for slot in sorted(task.refused_parts):
+    if task.refused_parts:
+        slot = min(task.refused_parts)
         return ask(memory, Asking(task, slot), reply(f"ask.{slot.value}"))
     if task.condition is None:
         return _ordered(memory, task, facts)

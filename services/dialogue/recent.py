@@ -17,11 +17,11 @@ def of_recent(memory: Memory, recent: Task, task: Task, heard: Understood, facts
     """`task` with what it says "it", "there" or "the other one" of: what the last command was about."""
     if task.card is None and recent.intent is task.intent and heard.by(*dialogue_rules().that_card):
         return replace(task, card=recent.card)
-    task = _leaning(_that_card(task, recent, facts), recent, heard, facts)
+    task = _leaning(_just_locked(task, recent, facts), recent, heard, facts)
     return replace(task, account=_spoken_of(memory, recent)) if heard.by(*dialogue_rules().in_there) else task
 
 
-def _that_card(task: Task, recent: Task, facts: Facts) -> Task:
+def _just_locked(task: Task, recent: Task, facts: Facts) -> Task:
     """Unlocking no card by name: the one that was just locked."""
     named = task.card or task.card_heard or task.intent is not Intent.CARD_UNLOCK
     locked = {each.id for each in facts.profile.cards if each.locked}

@@ -35,11 +35,22 @@ _BOUNDS: Final = {
 }
 
 
-class BalancesFile(RuleFile):
-    """See rules/intents/en/balances.yaml."""
+class PartedFile(RuleFile):
+    """Patterns that are put together of `parts`, each named in braces."""
 
     meets: str
-    parts: dict[str, str]
+    parts: dict[str, str] = Field(default_factory=dict)
+
+    def pattern(self, text: str) -> re.Pattern[str]:
+        """A pattern with its parts."""
+        while _PART.search(text):
+            text = _PART.sub(lambda part: self.parts[part[1]], text)
+        return re.compile(text)
+
+
+class BalancesFile(PartedFile):
+    """See rules/intents/en/balances.yaml."""
+
     conditions: tuple[str, ...] = ()
     between: str = ""
     only: str = "(?!)"
@@ -60,12 +71,6 @@ class BalancesFile(RuleFile):
     staying: tuple[str, ...] = ()
     due_but: tuple[str, ...] = ()
     over_least: tuple[str, ...] = ()
-
-    def pattern(self, text: str) -> re.Pattern[str]:
-        """A pattern with its parts."""
-        while _PART.search(text):
-            text = _PART.sub(lambda part: self.parts[part[1]], text)
-        return re.compile(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,19 +93,21 @@ class _Asked:
         """The things of a kind, each with its place."""
         return [Slot(it, self.said.heard.evidence(s, e, _RULE)) for s, e, kind, it in self.things if kind == letter]
 
-    def may_be(self, name: str, kind: _Kind) -> bool:
-        """Whether such is asked where the dialogue stands, by what is named and how it was read."""
-        context, intent, bills = self.said.context, self.found.intent, {each.value for each in self.of("B")}
-        order, recent = context.terms.awaited in ORDERS, context.recent
+    def may_stand(self, kind: _Kind) -> bool:
+        """Whether such is asked where the dialogue stands, whatever is named."""
+        context = self.said.context
         if kind.when in {"order", "any"}:
-            fits = order or kind.when == "any"
-        else:
-            stands = {"idle", recent, "billed" if context.recent_bill or bills else ""}
-            fits = context.idle and kind.when in stands
-        pays = intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
+            return kind.when == "any" or context.terms.awaited in ORDERS
+        return context.idle and kind.when in {"idle", "billed", context.recent}
+
+    def may_be(self, name: str, kind: _Kind) -> bool:
+        """Whether such is asked of what is named, and by how it was read."""
+        bills = {each.value for each in self.of("B")}
+        pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
         if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
             return False
-        return fits and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
+        told = kind.when != "billed" or bills or self.said.context.recent_bill
+        return bool(told) and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
 
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
@@ -161,7 +163,7 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     asked = _Asked(said, found)
     for name, pattern in said.rules.patterns.asks.items():
         kind = _KINDS[name]
-        match = pattern.fullmatch(asked.text)
+        match = pattern.fullmatch(asked.text) if asked.may_stand(kind) else None
         if match is not None and asked.may_be(name, kind):
             return asked.meant(name, kind, {key: words for key, words in match.groupdict().items() if words})
     return None

@@ -11,21 +11,20 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from rules.load import RuleFile, exists, load
+from rules.load import exists, load
 from schemas.balances import Measure, Reckoning
 from schemas.ids import language
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, SlotName, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import SUMS, DateValue, MoneyValue, SpanKind, overlap
-from services.understanding.clarification.balance_terms import lettered
+from services.understanding.clarification.balance_terms import PartedFile, lettered
 from services.understanding.clarification.reckoned_orders import month_before
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import one_after_another, put_back
 from services.understanding.correction.said import Said
 
-_PART: Final = re.compile(r"\{([A-Z_]+)\}")
 _GAP: Final = re.compile(r"\{([a-z_0-9]+)\}")
 _WAYS: Final = "ways"
 _PERCENT: Final = "percent"
@@ -50,11 +49,9 @@ class OrderWording(BaseModel):
     sole: bool = False
 
 
-class WordedFile(RuleFile):
+class WordedFile(PartedFile):
     """See rules/intents/en/worded.yaml."""
 
-    meets: str
-    parts: dict[str, str] = Field(default_factory=dict)
     to: dict[str, str]
     count: str
     who: str = "(?!)"
@@ -63,12 +60,6 @@ class WordedFile(RuleFile):
     way: str
     ways: dict[int, str]
     orders: tuple[OrderWording, ...]
-
-    def pattern(self, text: str) -> re.Pattern[str]:
-        """A pattern with its parts."""
-        while _PART.search(text):
-            text = _PART.sub(lambda part: self.parts[part[1]], text)
-        return re.compile(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +250,7 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
     """All that is named, in its order; of two in one place the longer, or the first of these."""
     counts = [match.span() for match in rules.count.finditer(text)]
     named = Mentions.of_all(said)
-    bills = named.of(Intent.BILL_PAYMENT)
-    found: list[tuple[Evidence, str, object]] = [(each, "A", id_) for each, id_ in bills["source"]]
+    found: list[tuple[Evidence, str, object]] = [(each, "A", id_) for each, id_ in named.accounts()]
     found += [(each, "B", id_) for each, id_ in named.nouns_of("bill")]
     found += [(_in_full(said, each), "N", ids) for each, ids in named.everyone]
     found += [(each, "N", ids) for match in rules.who.finditer(text) for each, ids in _doer(said, match, rules)]
