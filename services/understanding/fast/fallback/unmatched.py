@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from decimal import Decimal
 from functools import cache, partial
 from typing import Final
 
@@ -11,7 +10,7 @@ from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
 from schemas.money import Money, exponent
 from schemas.payee import MatchOutcome
-from schemas.span import SUMS, MoneyValue, Span, SpanKind
+from schemas.span import SUMS, Span, SpanKind, amount_readings
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.consent.consent import ConsentGrammar
 from services.understanding.fast.fallback.alarmed import alarmed, only_asks
@@ -275,7 +274,6 @@ def _of_what_waits(hearing: Hearing) -> tuple[SlotName, ...]:
 
 
 def _so_much(said: Span, amount: Money) -> bool:
-    """Whether a number or sum is an order's amount."""
-    value, whole = said.value, 10 ** exponent(amount.currency)
-    minor = value.amount_minor if isinstance(value, MoneyValue) else Decimal(str(value)) * whole
-    return minor == amount.minor
+    """Whether a number or sum is first of all an order's amount."""
+    readings = amount_readings(said, exponent(amount.currency))
+    return bool(readings) and readings[0].amount_minor == amount.minor
