@@ -34,6 +34,7 @@ from services.asr.decoder import (
     witness,
 )
 from services.asr.ear import Ear, Judged, Scores
+from services.asr.encodings import Encodings
 from services.asr.forced import Forced
 from services.asr.onward import OnwardReader
 from services.asr.packed import decoded, tokenizer_of
@@ -131,6 +132,7 @@ class NaturalDecoder:
     def __init__(self, natural: Natural, folder: Path, language: str) -> None:
         self._natural, self._joiner = natural, joiner(language)
         self._ear = Ear(folder / language)
+        self._finals = Encodings(self._encoded)
         self._prompt = natural.prompt(language, natural.task)
         end = natural.id("<|endoftext|>")
         self._never = sorted(i for i in natural.marks.values() if i != end)
@@ -146,7 +148,7 @@ class NaturalDecoder:
         """See `Decoder`. The language model has no say: it knows few names, and likes those that it knows."""
         if samples.size > TRAINED_S * SAMPLE_RATE:
             return ()
-        encoded, log_probs = self._encoded(samples)
+        encoded, log_probs = self._finals.of(samples)
         heard = self._ear.judge(log_probs, list(texts)).heard
         near = [0, *(k for k in range(1, len(texts)) if heard[k] > heard[1:].max() - FAR)]
         told = np.full(len(texts), -np.inf)
@@ -158,16 +160,13 @@ class NaturalDecoder:
         """See `Decoder`."""
         if samples.size > TRAINED_S * SAMPLE_RATE:
             return None
-        return self._onward.behind(self._ids(text[:1].upper() + text[1:]), self._states(samples))
+        encoded, _ = self._finals.of(samples)
+        return self._onward.behind(self._ids(text[:1].upper() + text[1:]), encoded)
 
     def _encoded(self, samples: Samples) -> tuple[ctranslate2.StorageView, Floats]:
-        """What both heads go by, and what the CTC head hears in it."""
-        encoded = self._states(samples)
+        """What both heads go by, (1, positions, width), and what the CTC head hears in it."""
+        encoded = self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
         return encoded, self._ear.head.log_probs(on_host(encoded)[0])
-
-    def _states(self, samples: Samples) -> ctranslate2.StorageView:
-        """What the encoder makes of the speech: (1, positions, width)."""
-        return self._natural.model.encode(ctranslate2.StorageView.from_array(self._mel(samples)), to_cpu=True)
 
     def _mel(self, samples: Samples) -> NDArray[np.float32]:
         """(1, 80, frames) of the speech and a little silence."""
@@ -179,7 +178,7 @@ class NaturalDecoder:
 
     def _piece(self, samples: Samples, *, final: bool) -> Decoded:
         """What was heard; a partial is what the CTC head hears: the decoder would more than double its time."""
-        encoded, log_probs = self._encoded(samples)
+        encoded, log_probs = self._finals.of(samples) if final else self._encoded(samples)
         texts = self._ear.transcripts(log_probs, ADDED if final else 1)
         if not final:
             return self._by_ear(texts, log_probs)

@@ -159,6 +159,17 @@ def test_what_follows_is_less_likely_where_all_was_said(bundled: NaturalDecoder)
     assert bundled.onward(np.tile(balance, 12), "what's my balance") is None, "it is heard in pieces"
 
 
+def test_a_final_is_asked_about_again_without_being_encoded_again(
+    bundled: NaturalDecoder, recorded: Samples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apart = recorded.copy()
+    told = bundled.odds(apart, ["send it", "lend it"]), bundled.onward(apart, "send it")
+    text = bundled.decode(recorded, final=True).hypotheses[0].text
+    monkeypatch.delattr(ctranslate2.models.Whisper, "encode")
+    assert (bundled.odds(recorded, ["send it", "lend it"]), bundled.onward(recorded, "send it")) == told
+    assert bundled.decode(recorded, final=True).hypotheses[0].text == text
+
+
 def test_the_language_model_ranks_what_decoder_and_head_propose(
     bundled: NaturalDecoder, recorded: Samples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
