@@ -218,3 +218,11 @@ async def test_settings_that_meet_a_read_back_of_before_are_in_force_after_it(tm
             updated = await call.next("session.updated")
             assert updated["session"]["audio"]["input"]["format"]["rate"] == 24_000
             assert not call.of("error")
+
+
+async def test_a_newer_token_that_nobody_would_let_in_ends_the_call(tmp_path: Path) -> None:
+    async with gateway(tmp_path) as running, calling(running, ALEX, "en-US") as call:
+        await ordered(running, "en-US", call)
+        await call.send({"type": "tellerline.token", "token": "garbage"})
+        assert await over(call) == 4401
+    assert await states(tmp_path) == ["proposed"], "nothing was sent"

@@ -9,6 +9,7 @@ from typing import Final
 from fastapi import WebSocket
 
 from app.transports.live.lease import Admitted, Verify
+from schemas.errors import RateLimited
 from schemas.ids import CallId, CustomerId, Locale
 from services.audio.vad import SileroVad
 from services.guard.admission import Admission
@@ -59,6 +60,11 @@ class CallDeps:
     @asynccontextmanager
     async def place(self, customer: CustomerId, call: CallId) -> AsyncIterator[None]:
         """One of the calls a customer may have at once, at all gateways. Raises RateLimited, StoreUnavailable."""
-        with self.shares.call(customer):
-            async with self.together(customer, call):
-                yield
+        async with contextlib.AsyncExitStack() as held:
+            try:
+                held.enter_context(self.shares.call(customer))
+                await held.enter_async_context(self.together(customer, call))
+            except RateLimited:
+                self.metrics.refused.labels("allowance").inc()
+                raise
+            yield

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 
@@ -111,8 +112,11 @@ async def test_a_customers_calls_at_other_gateways_count(
         yield
 
     monkeypatch.setattr(SharedCalls, "call", full)
-    async with phoning(quick_folder, line, CUSTOMER, orders(), FakeSynthesizer(10)) as (phone, _):
+    async with phoning(quick_folder, line, CUSTOMER, orders(), FakeSynthesizer(10)) as (phone, running):
         await phone.until(lambda: phone.over is not None)
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{running.port}") as client:
+            told = (await client.get("/metrics")).text
+    assert 'tellerline_refused_total{reason="allowance"} 1.0' in told
     assert asked == [CUSTOMER]
     assert not phone.packets
 
