@@ -16,7 +16,7 @@ from services.understanding.clarification.billers import (
 )
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
-from services.understanding.clarification.conditions import hanging, kept_back, on_condition
+from services.understanding.clarification.conditions import elsewise, from_elsewhere, hanging, kept_back, on_condition
 from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import alike, reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
@@ -114,7 +114,9 @@ _LOOKS: Final = (
     # Orders in a sentence of another shape.
     _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.
+    _Look(_ALL, elsewise),
     _Look(_ALL, weighed, measured),
+    _Look(_ALL, from_elsewhere),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
