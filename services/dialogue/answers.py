@@ -6,6 +6,7 @@ from schemas.decision import Clarify, Confirm, Execute, VerifyStepUp
 from schemas.intent import READING, Intent, SlotName, Understood
 from services.dialogue.advance import advance
 from services.dialogue.commands import queued
+from services.dialogue.each_card import beside_the_first, first_of_two
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import reply
@@ -187,7 +188,7 @@ def _offering(state: DialogueState, task: Task, heard: Understood, facts: Facts)
             return cancelled(state, facts)
         case _ if task.intent is Intent.CARD_LOCK and (card := heard.slots.card) is not None:
             lost = replace(task, card=card.value)
-            offer = offer_of(lost, facts)
+            offer = beside_the_first(first_of_two(state, facts), lost, offer_of(lost, facts), facts)
             return state.at(Offering(lost, offer)), Clarify(offer)
         case _:
             chosen = is_money(task) or heard.slots.choice is not None  # "both", of the cards that may be stopped

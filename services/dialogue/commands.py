@@ -9,7 +9,7 @@ from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understoo
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged
 from services.dialogue.asked import measured
-from services.dialogue.each_card import every_card
+from services.dialogue.each_card import beside_the_first, every_card, first_of_two
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -102,8 +102,10 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return step
     state = state.keeping(due_to(state.memory, task, facts))
     locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
-    task = replace(task, card=task.card or locked)
-    offer = offer_of(task, facts)
+    first = first_of_two(state, facts) if task.intent is Intent.CARD_LOCK else None
+    other = only_card(facts, locked=False) if first is not None and task.card != first.id else None
+    task = replace(task, card=task.card or locked or other)
+    offer = beside_the_first(first, task, offer_of(task, facts), facts)
     if locked is not None and task.card == locked:
         offer = both(reply("card.locked"), offer)
     hangs = dialogue_rules().conditional(task.unread)

@@ -56,7 +56,7 @@ from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order, likened
-from services.understanding.correction.card_exclusions import spared
+from services.understanding.correction.card_exclusions import meant_instead, spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
 from services.understanding.correction.date_repairs import days_of_each
@@ -101,7 +101,7 @@ _LOOKS: Final = (
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
     _Look(_ALL, taken_back),
-    _Look(_ALL, back_on),
+    _Look(_ALL, back_on, meant_instead),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),

@@ -95,6 +95,7 @@ class SentencePatterns(RuleFile):
     came_in: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
     spared_card: re.Pattern[str] = _NOWHERE
+    other_card: re.Pattern[str] = _NOWHERE
     asked_instead: re.Pattern[str] = _NOWHERE
     pronoun: re.Pattern[str] = _NOWHERE
     needed_by: re.Pattern[str] = _NOWHERE
