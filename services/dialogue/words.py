@@ -43,7 +43,7 @@ _MAX_TOPIC: Final = 200
 _REPEATED: Final = RuleId("veto.recurring")
 _PERSON_FOR: Final = {
     "not_here": "offer.person_for_it",
-    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "hold", "recall")},
+    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "hold", "recall", "about")},
 }
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
@@ -177,7 +177,8 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
     """What is the same wherever a dialogue stands; the rest is its phase's to answer."""
     match heard.intent:
         case Intent.HUMAN_HANDOFF if heard.route is Route.CLARIFY:
-            return offer_person(state.memory, Idle(), _PERSON_FOR.get(heard.slots.about, "offer.person"))
+            behind = state.phase.behind if isinstance(state.phase, OfferingPerson) else Idle()
+            return offer_person(state.memory, behind, _PERSON_FOR.get(heard.slots.about, "offer.person"))
         case Intent.HUMAN_HANDOFF:
             return dropped(state), to_a_person(state)
         case Intent.REPEAT:

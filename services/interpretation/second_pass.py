@@ -21,7 +21,7 @@ from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import alike, reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved, asked_plainly, back_on, deceived, taken_back
+from services.understanding.clarification.grievances import aggrieved, asked_of_person, asked_plainly, back_on, deceived, taken_back
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
@@ -100,7 +100,7 @@ _LOOKS: Final = (
     _Look(_ALL, declined),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
-    _Look(_ALL, taken_back),
+    _Look(_ALL, taken_back, asked_of_person),
     _Look(_ALL, back_on, meant_instead),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),

@@ -17,7 +17,7 @@ from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card,
 
 _RULE: Final = RuleId("intents.grievance@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
-_SORRY, _NOT_HERE, _SCAM, _HOLD = "sorry", "not_here", "scam", "hold"
+_SORRY, _NOT_HERE, _SCAM, _HOLD, _ABOUT = "sorry", "not_here", "scam", "hold", "about"
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
 """What a wish to have money back may have been read as."""
@@ -39,6 +39,13 @@ def taken_back(said: Said, found: Understood) -> Understood | None:
         return _offer(said, _HOLD)
     wrongly = said.context.idle and found.intent in _READ and patterns.sent_wrongly.search(text)
     return replace(_offer(said, "recall"), rule=_RECALL) if wrongly else None
+
+
+def asked_of_person(said: Said, found: Understood) -> Understood | None:
+    """What a person does who is offered, for whoever asks about that: "what would they do", "how long is the wait"."""
+    offered = said.context.terms.awaited is Awaited.PERSON and found.consent is None
+    unread = found.intent is Intent.QNA or (found.intent is None and found.rule is None)
+    return _offer(said, _ABOUT) if offered and unread and said.rules.patterns.of_the_person.search(said.text) else None
 
 
 def back_on(said: Said, found: Understood) -> Understood | None:

@@ -50,6 +50,7 @@ class SentencePatterns(RuleFile):
     recalled: re.Pattern[str] = _NOWHERE
     safe_account: re.Pattern[str] = _NOWHERE
     sent_wrongly: re.Pattern[str] = _NOWHERE
+    of_the_person: re.Pattern[str] = _NOWHERE
     better_not: re.Pattern[str] = _NOWHERE
     was_told: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
