@@ -261,4 +261,5 @@ def leaning(state: DialogueState, heard: Understood, before: Task | None = None)
     base = before if before is not None and is_money(before) else base
     if base is None or not heard.by(*rules.again):
         return task
-    return put_in(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
+    as_it_was = base.amounts if heard.slots.about != Topic.EXACT else ()
+    return put_in(replace(base, intent=task.intent, bill=None, portion="", amounts=as_it_was), heard, rules.choices)

@@ -18,7 +18,7 @@ from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
 from services.understanding.clarification.conditions import elsewise, from_elsewhere, hanging, kept_back, on_condition
 from services.understanding.clarification.declined_orders import declined
-from services.understanding.clarification.derived_amounts import alike, reckoned
+from services.understanding.clarification.derived_amounts import alike, reckoned, unlike
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved, asked_of_person, asked_plainly, back_on, deceived, taken_back
@@ -175,6 +175,7 @@ _LOOKS: Final = (
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.
+    _Look(_THEN, unlike),
     _Look(_THEN, likened),
     _Look(_THEN, by_the_order),
     _Look(_THEN, implied),

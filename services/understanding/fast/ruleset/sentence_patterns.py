@@ -80,6 +80,7 @@ class SentencePatterns(RuleFile):
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
     more_than_before: re.Pattern[str] = _NOWHERE
+    same_changed: re.Pattern[str] = _NOWHERE
     as_before: re.Pattern[str] = _NOWHERE
     first_sum: re.Pattern[str] = _NOWHERE
     shop: re.Pattern[str] = _NOWHERE
