@@ -211,7 +211,7 @@ def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         then = ordered(then)
         if then.intent is Intent.CORRECT and read_back is not None:
             return answered(state, then, facts)
-    return answered(queued(state, replace(heard, then=then)), heard, facts)
+    return answered(queued(state, replace(heard, then=then), facts), heard, facts)
 
 
 def _anew(fresh: DialogueState, then: Understood | None, facts: Facts) -> Step:

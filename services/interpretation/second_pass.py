@@ -21,7 +21,14 @@ from services.understanding.clarification.declined_orders import declined
 from services.understanding.clarification.derived_amounts import alike, reckoned, unlike
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved, asked_of_person, asked_plainly, back_on, deceived, taken_back
+from services.understanding.clarification.grievances import (
+    aggrieved,
+    asked_of_person,
+    asked_plainly,
+    back_on,
+    deceived,
+    taken_back,
+)
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
