@@ -9,7 +9,7 @@ from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Repl
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged, of_its_scale
-from services.dialogue.asked import measured
+from services.dialogue.asked import measured, owed_to
 from services.dialogue.each_card import beside_the_first, every_card, first_of_two
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
@@ -97,8 +97,9 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return _none_locked(state, task, facts)
     if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
         task = replace(task, unread=())
-    if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
-        task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
+    sender = task.payee or owed_to(task.bill_heard, facts)
+    if task.intent is Intent.BILL_PAYMENT and task.bill is None and sender and task.amounts:
+        task = replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard="")  # who sends it is paid
     if (step := foreign(replace(state.memory, recent=task), task, facts)) is not None:
         return step
     state = state.keeping(due_to(state.memory, task, facts))

@@ -17,6 +17,7 @@ from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card,
 
 _RULE: Final = RuleId("intents.grievance@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
+_CARDED: Final = "intents.carded"
 _SORRY, _NOT_HERE, _SCAM, _HOLD, _ABOUT = "sorry", "not_here", "scam", "hold", "about"
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
@@ -71,6 +72,7 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
     """What is offered to somebody who complains, worries, or wants what only a person does; None for what was read."""
     patterns, text = said.rules.patterns, said.text
     read = found.intent not in {None, Intent.QNA} or found.rule is not None or found.then is not None
+    read = read and not _but_held(said, found)
     if read or not said.context.idle or patterns.wonders.search(text):
         return None
     worried = patterns.worried.search(text) is not None
@@ -81,6 +83,12 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
     if not (complains or patterns.not_here.search(text)):
         return None
     return _offer(said, _SORRY if complains else _NOT_HERE)
+
+
+def _but_held(said: Said, found: Understood) -> bool:
+    """Whether a card's lock was read of nothing but a word of waiting: "my card is declined, I've been on hold"."""
+    lost = said.rules.symbols.get("card_lost") in said.hearing.reading.lattice.said()
+    return found.by(_CARDED) and found.slots == Slots() and not lost
 
 
 def _offer(said: Said, topic: str) -> Understood:

@@ -40,6 +40,7 @@ _KINDS: Final = {
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
+    "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA),
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
@@ -55,7 +56,9 @@ _KINDS: Final = {
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _SHOPS: Final = frozenset({"same_history", "cost_then"})
 _ONE: Final = frozenset({"one_before", "of_history", "paid_last", "paid_then"})
-_PAID: Final = "paid_then"
+_PAID, _OWED = "paid_then", "owed_now"
+_OF_ANY: Final = frozenset({_PAID, _OWED})
+"""Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
 
 
@@ -122,6 +125,8 @@ class _Asked:
         pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
         if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
             return False
+        if name == _OWED and (not self.of("U") or self.found.rule is not None):
+            return False
         if name == _PAID and any(day.value.value.end >= self.said.today for day in self.of("D")):
             return False
         told = kind.when != "billed" or bills or self.said.context.recent_bill or (name == _PAID and self.of("U"))
@@ -161,7 +166,9 @@ class _Asked:
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
         route = Route.QNA if kind.intent is Intent.QNA else Route.FAST
         rule = RuleId(f"intents.{name}@1")
-        others = self.others if name == _PAID else ()
+        if name == _OWED and slots["amount"] is not None:  # who sends it is offered to be paid
+            slots["amount"], route = replace(slots["amount"], readings=tuple(told[1:])), Route.CLARIFY
+        others = self.others if name in _OF_ANY else ()
         return Understood(
             kind.intent, Slots(**slots), (), route, 1.0, rule, unresolved=others, payees=self.found.payees
         )
@@ -186,7 +193,7 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     asked = _Asked(said, found)
     for name, pattern in said.rules.patterns.asks.items():
         kind = _KINDS[name]
-        text = asked.of_any_bill if name == _PAID else asked.text
+        text = asked.of_any_bill if name in _OF_ANY else asked.text
         match = pattern.fullmatch(text) if asked.may_stand(kind) else None
         if match is not None and asked.may_be(name, kind):
             return asked.meant(name, kind, {key: words for key, words in match.groupdict().items() if words})
