@@ -112,6 +112,7 @@ def _open(said: Said) -> bool:
 def _cut_at(said: Said, at: int) -> Understood | None:
     """The whole order before a unit, with the words from there on unread."""
     units = said.units
+    at -= at > 1 and said.rules.cues.joints.begins(units.words, at - 1)  # "and if that's short"
     order = said.look(0, units.ends[at - 1], said.context)
     if not order.moves or order.then is not None or order.unread:
         return None
