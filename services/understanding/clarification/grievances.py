@@ -13,11 +13,10 @@ from schemas.ids import RuleId
 from schemas.intent import READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card, own_cards
+from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a_card, own_cards
 
 _RULE: Final = RuleId("intents.grievance@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
-_CARDED: Final = "intents.carded"
 _SORRY, _NOT_HERE, _SCAM, _HOLD, _ABOUT = "sorry", "not_here", "scam", "hold", "about"
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
@@ -88,7 +87,7 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
 def _but_held(said: Said, found: Understood) -> bool:
     """Whether a card's lock was read of nothing but a word of waiting: "my card is declined, I've been on hold"."""
     lost = said.rules.symbols.get("card_lost") in said.hearing.reading.lattice.said()
-    return found.by(_CARDED) and found.slots == Slots() and not lost
+    return found.rule == RULE and found.slots == Slots() and not lost
 
 
 def _offer(said: Said, topic: str) -> Understood:
