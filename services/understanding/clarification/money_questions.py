@@ -213,10 +213,10 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
     sums = any(span.kind in {SpanKind.MONEY, SpanKind.DIGITS} for span in said.heard.spans)
-    named, about = slots.merchant or slots.payee or slots.bill or found.unresolved, ""
+    named, about = slots.merchant or slots.payee or slots.bill, ""
     if named and not sums and slots.choice is None and patterns.asks_whether.search(said.text):
         about = Topic.WHETHER
-    elif not named and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
+    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
         about = Topic.SPENT
     if about:
         first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
