@@ -15,9 +15,9 @@ from schemas.decision import (
     Refuse,
     ReplyParam,
 )
-from schemas.ids import PayeeId
 from schemas.intent import Intent, SlotName, Topic
 from schemas.span import MoneyValue
+from services.dialogue.asked import owed_to
 from services.dialogue.bills import bills_due
 from services.dialogue.errands import history, offer_of, payees, result
 from services.dialogue.events import ActionDone, Facts
@@ -117,7 +117,7 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
 
 def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
     offered, others = told_of(facts.profile.bills, dialogue_rules().choices)
-    if (sender := _sent_by(task, facts)) is not None:
+    if (sender := owed_to(task.bill_heard, facts)) is not None:
         return advance(memory, replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard=""), facts)
     if not offered:
         return done(memory, Refuse(reply("bill.none_open")))
@@ -127,13 +127,6 @@ def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
     if task.bill_heard:
         return ask(memory, question, reply("ask.bill_unknown", heard=task.bill_heard, bills=names))
     return ask(memory, question, reply("ask.bill", bills=names))
-
-
-def _sent_by(task: Task, facts: Facts) -> PayeeId | None:
-    """The one payee to whom what is no bill of the caller's is owed: the rent, to the landlord."""
-    kind = dialogue_rules().owed_to.get(task.bill_heard.casefold())
-    owed = [payee.id for payee in facts.payees.values() if kind and payee.relationship == kind]
-    return owed[0] if len(owed) == 1 else None
 
 
 def _unread(memory: Memory, task: Task, facts: Facts) -> Step | None:

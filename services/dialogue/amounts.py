@@ -29,3 +29,19 @@ def _beside(had: tuple[MoneyValue, ...], amount: Slot[MoneyValue], digits: int) 
     asked = had if min(len(had), len(said)) > 1 else ()
     said = tuple(each for each in said if any(each.agrees_with(one, digits) for one in asked)) or said
     return replace(amount, value=said[0], readings=said[1:])
+
+
+def of_its_scale(task: Task, before: Task, digits: int) -> Task:
+    """The task with as many hundreds or thousands as its digit says besides, where so few of them were said before."""
+    said, scale = task.amounts[:1], _scale(before.amounts, digits)
+    few = [each for each in said if each.currency is None and each.amount_minor % 10**digits == 0]
+    if len(task.amounts) != 1 or not few or not scale or few[0].amount_minor >= 10 ** (digits + 1):
+        return task
+    whole = replace(few[0], amount_minor=few[0].amount_minor // 10**digits * scale)
+    return replace(task, amounts=(*said, whole))
+
+
+def _scale(amounts: tuple[MoneyValue, ...], digits: int) -> int:
+    """Of so few hundreds, or thousands, as a digit says, how much each is; 0 of anything else."""
+    whole = str(amounts[0].amount_minor) if len(amounts) == 1 else ""
+    return 10 ** (len(whole) - 1) if whole[1:].strip("0") == "" and len(whole) > digits + 2 else 0

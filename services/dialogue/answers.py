@@ -6,6 +6,7 @@ from schemas.decision import Clarify, Confirm, Execute, VerifyStepUp
 from schemas.intent import READING, Intent, SlotName, Understood
 from services.dialogue.advance import advance
 from services.dialogue.commands import queued
+from services.dialogue.each_card import beside_the_first, first_of_two
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import reply
@@ -114,7 +115,7 @@ def _proposing(state: DialogueState, at: Proposing, heard: Understood, facts: Fa
     """There is nothing yet that a yes could bind to."""
     match heard.intent:
         case Intent.CONFIRM if heard.then is not None and not agreed(state, heard, facts):
-            return queued(state, heard), Confirm(at.order)
+            return queued(state, heard, facts), Confirm(at.order)
         case Intent.DENY:
             return refused(state, at.task)
         case _:
@@ -125,7 +126,7 @@ def _reading(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts
     """A yes to what was not heard in full has it read again."""
     match heard.intent:
         case Intent.CONFIRM:
-            return _this_first(state, it, heard)
+            return _this_first(state, it, heard, facts)
         case Intent.DENY if heard.rejected and heard.then is None:  # "don't send it friday"
             return value(state, heard, facts)
         case Intent.DENY:
@@ -134,9 +135,9 @@ def _reading(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts
             return _waiting(state, heard, facts)
 
 
-def _this_first(state: DialogueState, it: ReadBack, heard: Understood) -> Step:
+def _this_first(state: DialogueState, it: ReadBack, heard: Understood, facts: Facts) -> Step:
     """Read the order again; where an order behind it was said, that it waits its turn is told."""
-    memory = queued(state, heard).memory
+    memory = queued(state, heard, facts).memory
     return read_again(memory, it, "confirm.this_first" if memory != state.memory else "")
 
 
@@ -147,7 +148,7 @@ def _confirming(state: DialogueState, it: ReadBack, heard: Understood, facts: Fa
             submitting = Submitting(it, heard.consent)
             return state.at(submitting), Execute(submitting.action)
         case Intent.CONFIRM if heard.then is not None and not agreed(state, heard, facts):
-            return _this_first(state, it, heard)
+            return _this_first(state, it, heard, facts)
         case Intent.CONFIRM if not surely(heard):
             return read_again(state.memory, it, "confirm.unsure")
         case Intent.CONFIRM:
@@ -187,7 +188,7 @@ def _offering(state: DialogueState, task: Task, heard: Understood, facts: Facts)
             return cancelled(state, facts)
         case _ if task.intent is Intent.CARD_LOCK and (card := heard.slots.card) is not None:
             lost = replace(task, card=card.value)
-            offer = offer_of(lost, facts)
+            offer = beside_the_first(first_of_two(state, facts), lost, offer_of(lost, facts), facts)
             return state.at(Offering(lost, offer)), Clarify(offer)
         case _:
             chosen = is_money(task) or heard.slots.choice is not None  # "both", of the cards that may be stopped

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from schemas.banking import Bill, Transaction, TransactionFilter
 from schemas.decision import Reply, Sift
+from schemas.ids import PayeeId
 from schemas.intent import Intent, Topic, Understood
 from schemas.money import Money
 from services.dialogue.events import Facts
@@ -60,10 +61,17 @@ def _known_as(merchant: str, facts: Facts) -> str:
 def _paid_to(task: Task, facts: Facts) -> str:
     """Who was paid, as the account's history names them: the payee, or whoever sends the bill."""
     due = bill(facts, task.bill)
-    payee = task.payee if due is None else due.payee_id
+    payee = (task.payee or owed_to(task.bill_heard, facts)) if due is None else due.payee_id
     if payee is None and len(names := {payee_name(facts, each) for each in task.payee_candidates}) == 1:
         return names.pop()  # two of one name
-    return task.payee_heard if payee is None else payee_name(facts, payee)
+    return task.payee_heard or task.bill_heard if payee is None else payee_name(facts, payee)
+
+
+def owed_to(heard: str, facts: Facts) -> PayeeId | None:
+    """The one payee to whom what is no bill of the caller's is owed: the rent, to the landlord."""
+    kind = dialogue_rules().owed_to.get(heard.casefold())
+    owed = [payee.id for payee in facts.payees.values() if kind and payee.relationship == kind]
+    return owed[0] if len(owed) == 1 else None
 
 
 def whether(rows: Sequence[Transaction], wanted: TransactionFilter, sift: Sift, facts: Facts) -> Reply | None:

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from rules.locales import locale_rules
 from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Reply
 from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
 from services.dialogue.advance import advance, foreign, struck
-from services.dialogue.amounts import merged
-from services.dialogue.asked import measured
-from services.dialogue.each_card import every_card
+from services.dialogue.amounts import merged, of_its_scale
+from services.dialogue.asked import measured, owed_to
+from services.dialogue.each_card import beside_the_first, every_card, first_of_two
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -58,12 +59,12 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Do what was asked for; offer it first where it is not sure to be meant."""
     if heard.by(*dialogue_rules().asked_first) and heard.then is not None:
         return _asked_first(state, heard, heard.then, facts)
-    task = measured(state, leaning(state, heard), facts)
+    task = measured(state, leaning(state, heard, facts), facts)
     if _on_top(state, task, heard):
         return _besides(state, heard, facts)
     for told in _told_first(state, heard, task):
         state = state.keeping(state.memory.first(told))
-    state = queued(state, heard)
+    state = queued(state, heard, facts)
     waiting = state.task
     if heard.route in {Route.CLARIFY, Route.EXTRACT} or _other_card_step(state, task):
         return _offered(state, task, heard, facts)
@@ -96,14 +97,19 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return _none_locked(state, task, facts)
     if heard.rule is None and heard.slots == Slots():  # nothing but a day or an account is kept of the words
         task = replace(task, unread=())
-    if task.intent is Intent.BILL_PAYMENT and task.bill is None and task.payee and task.amounts:
-        task = replace(task, intent=Intent.TRANSFER_MONEY)  # a bill of somebody's own: who sends it is paid
+    sender = task.payee or owed_to(task.bill_heard, facts)
+    if task.intent is Intent.BILL_PAYMENT and task.bill is None and sender and task.amounts:
+        task = replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard="")  # who sends it is paid
     if (step := foreign(replace(state.memory, recent=task), task, facts)) is not None:
         return step
     state = state.keeping(due_to(state.memory, task, facts))
     locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
-    task = replace(task, card=task.card or locked)
-    offer = offer_of(task, facts)
+    if task.intent is Intent.CARD_LOCK and task.card is not None and _locked(task, facts):
+        return advance(replace(state.memory, recent=task), task, facts)
+    first = first_of_two(state, facts) if task.intent is Intent.CARD_LOCK else None
+    other = only_card(facts, locked=False) if first is not None and task.card != first.id else None
+    task = replace(task, card=task.card or locked or other)
+    offer = beside_the_first(first, task, offer_of(task, facts), facts)
     if locked is not None and task.card == locked:
         offer = both(reply("card.locked"), offer)
     hangs = dialogue_rules().conditional(task.unread)
@@ -182,7 +188,7 @@ def _besides(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return read_again(state.memory, state.phase.it)
     full = not (same or room(state.memory))
     return and_again(
-        state if same or full else queued(state, replace(heard, then=heard)),
+        state if same or full else queued(state, replace(heard, then=heard), facts),
         "say.no_more_kept" if full else "confirm.this_first",
         facts,
     )
@@ -238,17 +244,17 @@ def _digression(state: DialogueState, task: Task, facts: Facts, *, left: bool = 
     return (kept, decision) if said is None else go_on(kept, said, facts)
 
 
-def queued(state: DialogueState, heard: Understood) -> DialogueState:
+def queued(state: DialogueState, heard: Understood, facts: Facts) -> DialogueState:
     """What was said after the command waits its turn."""
-    then, before, more = heard.then, leaning(state, heard), list[Task]()
+    then, before, more = heard.then, leaning(state, heard, facts), list[Task]()
     while then is not None and then.intent in COMMANDS | {Intent.HUMAN_HANDOFF}:
-        before = leaning(state, then, before)
+        before = leaning(state, then, facts, before)
         more.append(before)
         then = then.then
     return state.keeping(put_by(state.memory, tuple(more))) if more else state
 
 
-def leaning(state: DialogueState, heard: Understood, before: Task | None = None) -> Task:
+def leaning(state: DialogueState, heard: Understood, facts: Facts, before: Task | None = None) -> Task:
     """The task of a command; one that leans on the last order ("the same for Cathy") has what that had.
 
     The last is the one `before` it in the same breath, where that is one.
@@ -257,6 +263,9 @@ def leaning(state: DialogueState, heard: Understood, before: Task | None = None)
     task = task_of(heard, rules.choices)
     base = state.task if _read_back(state) else state.memory.ordered
     base = before if before is not None and is_money(before) else base
+    if base is not None and (before is not None or heard.by(*rules.further_sum)):
+        task = of_its_scale(task, base, locale_rules(facts.locale).digits)
     if base is None or not heard.by(*rules.again):
         return task
-    return put_in(replace(base, intent=task.intent, bill=None, portion=""), heard, rules.choices)
+    as_it_was = base.amounts if heard.slots.about != Topic.EXACT else ()
+    return put_in(replace(base, intent=task.intent, bill=None, portion="", amounts=as_it_was), heard, rules.choices)

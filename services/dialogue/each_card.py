@@ -3,10 +3,12 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from schemas.banking import Card
+from schemas.decision import Reply
 from schemas.intent import Intent, SlotName
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
-from services.dialogue.names import told_of
+from services.dialogue.names import both, card, card_name, reply, told_of
 from services.dialogue.phases import DialogueState, Offering, Step, Task
 from services.dialogue.prompts import missed
 from services.dialogue.rules import dialogue_rules
@@ -39,3 +41,18 @@ def every_card(state: DialogueState, task: Task, facts: Facts) -> Step:
 def _one_by_one(state: DialogueState, task: Task, asked: Collection[str], facts: Facts) -> Step:
     first, *rest = (replace(task, card=card.id, doubts=()) for card in facts.profile.cards if card.id in asked)
     return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
+
+
+def first_of_two(state: DialogueState, facts: Facts) -> Card | None:
+    """The card that was just locked, or is offered to be, where another one is named behind it."""
+    offered = state.task if isinstance(state.phase, Offering) else None
+    first = offered or state.memory.recent
+    return card(facts, first.card) if first is not None and first.intent is Intent.CARD_LOCK else None
+
+
+def beside_the_first(first: Card | None, task: Task, offer: Reply, facts: Facts) -> Reply:
+    """An offer to lock a card, behind how the first one stands where that is another."""
+    if first is None or task.card in {None, first.id}:
+        return offer
+    kept = "card.stays_locked" if first.locked else "card.not_locked"
+    return both(reply(kept, card=card_name(facts, first)), offer)

@@ -43,6 +43,7 @@ class DialogueRules(RuleFile):
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()
     again: frozenset[str]
+    further_sum: frozenset[str]
     besides: frozenset[str]
     asked_first: frozenset[str]
     which_card: frozenset[str]

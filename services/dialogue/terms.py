@@ -70,6 +70,7 @@ def _order(it: ReadBack, facts: Facts) -> Terms:
         bill=order.bill_id,
         on=day,
         today=day == facts.today,
+        in_part=due is not None and order.amount != due.due,
     )
 
 

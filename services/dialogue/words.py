@@ -6,14 +6,15 @@ from typing import Final
 from rules.orders import limits_of
 from schemas.decision import Answer, Clarify
 from schemas.extraction import Extraction, Fallback
-from schemas.ids import RuleId, language
+from schemas.ids import PayeeId, RuleId, language
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.money import Money
+from schemas.payee import PayeeMatch
 from services.dialogue.advance import advance
 from services.dialogue.answers import answered
 from services.dialogue.commands import COMMANDS, command, queued
 from services.dialogue.events import Facts, UserUtterance
-from services.dialogue.names import both, reply
+from services.dialogue.names import both, payee_name, reply
 from services.dialogue.phases import (
     Changing,
     Confirming,
@@ -43,7 +44,7 @@ _MAX_TOPIC: Final = 200
 _REPEATED: Final = RuleId("veto.recurring")
 _PERSON_FOR: Final = {
     "not_here": "offer.person_for_it",
-    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "hold", "recall")},
+    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "hold", "recall", "about")},
 }
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
@@ -71,20 +72,28 @@ def _acted(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:
         step = _chosen(state, event, event.extraction, facts)
     else:
         step = _meant(state, event.text, event.understood, facts)
-    return _never_as_it_was(state, event, step)
+    return _never_as_it_was(state, event, step, facts)
 
 
-def _never_as_it_was(state: DialogueState, event: UserUtterance, step: Step) -> Step:
+def _never_as_it_was(state: DialogueState, event: UserUtterance, step: Step, facts: Facts) -> Step:
     """What to change is asked where an order would but be read again behind a refusal, or another value not read."""
     at, (after, _), heard = state.phase, step, event.understood
     answers = heard.intent in {None, Intent.INFORM, Intent.CORRECT} and heard.slots.topic is None
     if not isinstance(at, Reading | Confirming) or not answers or after.memory.queue != state.memory.queue:
         return step
-    another = heard.payees is not None and heard.payees.choice != at.it.task.payee
+    payee = at.it.task.payee
+    another = heard.payees is not None and heard.payees.choice != payee and not _so_called(heard.payees, payee, facts)
     named = after.memory.misses > state.memory.misses and (heard.unresolved or another)
     to = after.phase.it if isinstance(after.phase, Reading | Confirming) else after.phase
     same = isinstance(to, ReadBack | Proposing) and to.order == at.it.order
     return refused(state, at.it.task) if same and (named or dialogue_rules().refuses(event.text)) else step
+
+
+def _so_called(found: PayeeMatch, payee: PayeeId | None, facts: Facts) -> bool:
+    """Whether all who may be meant have the name of this one: of two who are called alike nobody else is told."""
+    own = payee_name(facts, payee) if payee is not None else ""
+    plausible = found.candidates[: found.plausible]
+    return len(plausible) > 1 and all(payee_name(facts, each.id) == own for each in plausible)
 
 
 def _meant(state: DialogueState, text: str, heard: Understood, facts: Facts) -> Step:
@@ -177,7 +186,8 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
     """What is the same wherever a dialogue stands; the rest is its phase's to answer."""
     match heard.intent:
         case Intent.HUMAN_HANDOFF if heard.route is Route.CLARIFY:
-            return offer_person(state.memory, Idle(), _PERSON_FOR.get(heard.slots.about, "offer.person"))
+            behind = state.phase.behind if isinstance(state.phase, OfferingPerson) else Idle()
+            return offer_person(state.memory, behind, _PERSON_FOR.get(heard.slots.about, "offer.person"))
         case Intent.HUMAN_HANDOFF:
             return dropped(state), to_a_person(state)
         case Intent.REPEAT:
@@ -210,7 +220,7 @@ def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         then = ordered(then)
         if then.intent is Intent.CORRECT and read_back is not None:
             return answered(state, then, facts)
-    return answered(queued(state, replace(heard, then=then)), heard, facts)
+    return answered(queued(state, replace(heard, then=then), facts), heard, facts)
 
 
 def _anew(fresh: DialogueState, then: Understood | None, facts: Facts) -> Step:

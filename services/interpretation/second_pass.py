@@ -16,12 +16,19 @@ from services.understanding.clarification.billers import (
 )
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
-from services.understanding.clarification.conditions import hanging, kept_back, on_condition
+from services.understanding.clarification.conditions import elsewise, from_elsewhere, hanging, kept_back, on_condition
 from services.understanding.clarification.declined_orders import declined
-from services.understanding.clarification.derived_amounts import alike, reckoned
+from services.understanding.clarification.derived_amounts import alike, reckoned, unlike
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
-from services.understanding.clarification.grievances import aggrieved, asked_plainly, back_on, deceived, taken_back
+from services.understanding.clarification.grievances import (
+    aggrieved,
+    asked_of_person,
+    asked_plainly,
+    back_on,
+    deceived,
+    taken_back,
+)
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
@@ -56,7 +63,7 @@ from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
 from services.understanding.correction.anchored_dates import by_the_order, likened
-from services.understanding.correction.card_exclusions import spared
+from services.understanding.correction.card_exclusions import meant_instead, spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
 from services.understanding.correction.date_repairs import days_of_each
@@ -100,8 +107,8 @@ _LOOKS: Final = (
     _Look(_ALL, declined),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
-    _Look(_ALL, taken_back),
-    _Look(_ALL, back_on),
+    _Look(_ALL, taken_back, asked_of_person),
+    _Look(_ALL, back_on, meant_instead),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),
@@ -114,7 +121,9 @@ _LOOKS: Final = (
     # Orders in a sentence of another shape.
     _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.
+    _Look(_ALL, elsewise),
     _Look(_ALL, weighed, measured),
+    _Look(_ALL, from_elsewhere),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
@@ -173,6 +182,7 @@ _LOOKS: Final = (
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.
+    _Look(_THEN, unlike),
     _Look(_THEN, likened),
     _Look(_THEN, by_the_order),
     _Look(_THEN, implied),

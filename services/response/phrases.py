@@ -137,7 +137,14 @@ def _value(name: str, value: ReplyParam, joined: str, replies: RepliesFile, form
         case str() if name == _DIGITS:
             return " ".join(value[-4:])
         case _:
-            return printable(str(value))[:MAX_WORD]
+            return _cut(printable(str(value)))
+
+
+def _cut(words: str) -> str:
+    """Words that are not too long; of longer ones no half of a word."""
+    if len(words) <= MAX_WORD:
+        return words
+    return words[: words.rfind(" ", 0, MAX_WORD + 1)] if " " in words[:MAX_WORD] else words[:MAX_WORD]
 
 
 def _listed(items: list[str], joined: str, forms: FormsFile) -> str:

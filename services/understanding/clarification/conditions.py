@@ -16,6 +16,7 @@ from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, SpanKind, overlap
 from services.understanding.correction.editing_terms import MAX_CUTS
+from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import values
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import ORDERING
@@ -26,6 +27,7 @@ _RULE: Final = RuleId("intents.hanging@1")
 _LEAST: Final = 3
 """Words of a condition, at least."""
 _OPEN: Final = frozenset({None, Intent.QNA})
+_ANSWERS: Final = _OPEN | {Intent.CORRECT, Intent.INFORM}
 _NO_ORDER: Final = frozenset({"how", "whether", "reported", "direction"})
 """Vetoes of words with a condition in which nothing is ordered."""
 _ENDS: Final = ("transfer_do", "repay_do", "pay_do", "lock_do", "unlock_do")
@@ -68,7 +70,11 @@ def _hung_at(said: Said, found: Understood, at: int) -> Understood | None:
 def _of_what_waits(said: Said, found: Understood) -> Understood | None:
     """That what is read back can hang on nothing: "only if there's enough", "if that's short take it from savings"."""
     open_ = found.intent in _OPEN and found.rule is None and found.then is None and "question" not in found.stopped
-    at = _hangs_at(said) if open_ and said.context.terms.awaited in ORDERS else None
+    if said.context.terms.awaited not in ORDERS:
+        return None
+    if found.intent in _ANSWERS and said.rules.cues.or_else.begins(said.units.words, 0) and _names_account(said, 0):
+        return _refused(said)
+    at = _hangs_at(said) if open_ else None
     return _refused(said) if at == 0 or (at is not None and said.told(0, said.units.ends[at - 1])) else None
 
 
@@ -77,6 +83,40 @@ def _otherwise(said: Said, at: int, order: Understood) -> bool:
     begin = min((slot.evidence.start for slot in values(order.slots).values()), default=0)
     units, marks = said.units, said.rules.cues.or_else
     return any(units.starts[n] < begin and marks.begins(units.words, n) for n in range(at + 2, len(units.words)))
+
+
+def elsewise(said: Said, _: Understood) -> Understood | None:
+    """The order with all unread that begins with "otherwise", or with the condition before that."""
+    units, marks = said.units, said.rules.cues.or_else
+    if not _open(said) or not marks.meets(units.words):
+        return None
+    places = [at for at in range(2, len(units.words) - 1) if marks.begins(units.words, at)]
+    return _cut_at(said, min(places[0], _hangs_at(said) or places[0])) if places else None
+
+
+def from_elsewhere(said: Said, _: Understood) -> Understood | None:
+    """The same, of a condition behind an order, and an own account in it: "if that's short use savings"."""
+    at = _hangs_at(said) if _open(said) else None
+    return _cut_at(said, at) if at and _names_account(said, at) else None
+
+
+def _names_account(said: Said, at: int) -> bool:
+    """Whether an own account is named behind a unit."""
+    return any(account.start > said.units.ends[at] for account, _ in Mentions.of_all(said).accounts())
+
+
+def _open(said: Said) -> bool:
+    return said.rules.spaced and said.context.idle and not said.context.code and not said.text.rstrip().endswith("?")
+
+
+def _cut_at(said: Said, at: int) -> Understood | None:
+    """The whole order before a unit, with the words from there on unread."""
+    units = said.units
+    at -= at > 1 and said.rules.cues.joints.begins(units.words, at - 1)  # "and if that's short"
+    order = said.look(0, units.ends[at - 1], said.context)
+    if not order.moves or order.then is not None or order.unread:
+        return None
+    return _with(order, said.heard.evidence(units.starts[at], len(said.text.rstrip(" .,!?")), _RULE))
 
 
 def _besides(said: Said, found: Understood, at: int, left: Evidence) -> Understood | None:

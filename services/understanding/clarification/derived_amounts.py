@@ -26,6 +26,7 @@ from services.understanding.fast.words.hearing import Hearing
 
 _ABOUT: Final = frozenset({None, Intent.QNA, Intent.BALANCE_INQUIRY, Intent.TRANSFER_MONEY})
 _ALIKE: Final = RuleId("intents.as_much@1")
+_AGAIN: Final = ("again.all", "again.but", "again.to", "again.joined", "again.last")
 _VERBS: Final = (*SENDING, "puts")
 _NEAR: Final = 4
 """Words between an account and the sum that it is to hold, at most."""
@@ -64,6 +65,18 @@ def reckoned(utterance: Said, found: Understood) -> Understood | None:
     return _told(_Derived(utterance.hearing, utterance)) if utterance.rules.spaced else _left_there(utterance)
 
 
+def unlike(said: Said, found: Understood) -> Understood | None:
+    """An order that leans on the last one without its sum, of which a part or more is said: "the same but half"."""
+    changed = found.by(*_AGAIN) and said.rules.patterns.same_changed.search(said.text)
+    if not changed:
+        return None
+    topic: Slot[str] = Slot(Topic.EXACT, said.heard.whole(_ALIKE))
+    named = Mentions.of_all(said).payees() if found.slots.payee is None else []
+    payee = Slot(named[0][1], named[0][0]) if len(named) == 1 else found.slots.payee
+    slots = replace(found.slots, amount=None, payee=payee, topic=topic)
+    return replace(found, slots=slots, unread=(), route=Route.FAST, missing=(SlotName.AMOUNT,))
+
+
 def alike(said: Said, _: Understood) -> Understood | None:
     """How much, told by what was paid before where that is asked, or by what was said first: 「最初の金額で」."""
     context, patterns, whole = said.context, said.rules.patterns, said.heard.whole(_ALIKE)
@@ -97,7 +110,8 @@ def _told(said: _Derived) -> Understood | None:
     while before := [edge.start for edge in edges if edge.end == start and edge.start > begin]:
         start = min(before)
     end = max((edge.end for edge in edges if edge.start == end), default=end)
-    return _ordered(said, (start, end), acts=said.acts(begin))
+    leads = start == begin and not said.acts(begin)  # "twice that to emily"
+    return _ordered(said, (start, end), acts=said.acts(begin), verb=marks.moving if leads else "")
 
 
 def _begin(said: _Derived) -> int:

@@ -13,11 +13,11 @@ from schemas.ids import RuleId
 from schemas.intent import READING, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
-from services.understanding.fast.fallback.carded import CALLED, SURE, of_a_card, own_cards
+from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a_card, own_cards
 
 _RULE: Final = RuleId("intents.grievance@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
-_SORRY, _NOT_HERE, _SCAM, _HOLD = "sorry", "not_here", "scam", "hold"
+_SORRY, _NOT_HERE, _SCAM, _HOLD, _ABOUT = "sorry", "not_here", "scam", "hold", "about"
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
 """What a wish to have money back may have been read as."""
@@ -39,6 +39,13 @@ def taken_back(said: Said, found: Understood) -> Understood | None:
         return _offer(said, _HOLD)
     wrongly = said.context.idle and found.intent in _READ and patterns.sent_wrongly.search(text)
     return replace(_offer(said, "recall"), rule=_RECALL) if wrongly else None
+
+
+def asked_of_person(said: Said, found: Understood) -> Understood | None:
+    """What a person does who is offered, for whoever asks about that: "what would they do", "how long is the wait"."""
+    offered = said.context.terms.awaited is Awaited.PERSON and found.consent is None
+    unread = found.intent is Intent.QNA or (found.intent is None and found.rule is None)
+    return _offer(said, _ABOUT) if offered and unread and said.rules.patterns.of_the_person.search(said.text) else None
 
 
 def back_on(said: Said, found: Understood) -> Understood | None:
@@ -64,6 +71,7 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
     """What is offered to somebody who complains, worries, or wants what only a person does; None for what was read."""
     patterns, text = said.rules.patterns, said.text
     read = found.intent not in {None, Intent.QNA} or found.rule is not None or found.then is not None
+    read = read and not _but_held(said, found)
     if read or not said.context.idle or patterns.wonders.search(text):
         return None
     worried = patterns.worried.search(text) is not None
@@ -74,6 +82,12 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
     if not (complains or patterns.not_here.search(text)):
         return None
     return _offer(said, _SORRY if complains else _NOT_HERE)
+
+
+def _but_held(said: Said, found: Understood) -> bool:
+    """Whether a card's lock was read of nothing but a word of waiting: "my card is declined, I've been on hold"."""
+    lost = said.rules.symbols.get("card_lost") in said.hearing.reading.lattice.said()
+    return found.rule == RULE and found.slots == Slots() and not lost
 
 
 def _offer(said: Said, topic: str) -> Understood:

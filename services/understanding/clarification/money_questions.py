@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
 from schemas.ids import AccountId, BillId, RuleId
-from schemas.intent import MONEY_MOVING, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, DateValue, SpanKind
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
@@ -39,6 +39,8 @@ _KINDS: Final = {
     "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
+    "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
+    "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA),
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
@@ -53,13 +55,16 @@ _KINDS: Final = {
 }
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _SHOPS: Final = frozenset({"same_history", "cost_then"})
-_ONE: Final = frozenset({"one_before", "of_history", "paid_last"})
+_ONE: Final = frozenset({"one_before", "of_history", "paid_last", "paid_then"})
+_PAID, _OWED = "paid_then", "owed_now"
+_OF_ANY: Final = frozenset({_PAID, _OWED})
+"""Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A question, with a letter for each account, bill, sum and day in it."""
+    """A question, with a letter for each account, bill, sum and day in it; U is a bill of nobody's here."""
 
     said: Said
     found: Understood
@@ -71,8 +76,9 @@ class _Asked:
         named: list[tuple[int, int, str, Any]] = []
         while at < len(units.words):
             end, symbols = nouns.trie.longest(units.words, at)
-            own = [n for each in symbols if (n := nouns.nouns[each]).id and n.kind in _LETTERS]
-            named += [(units.starts[at], units.ends[end - 1], _LETTERS[n.kind], n.id) for n in own[:1]]
+            kinds = [n for each in symbols if (n := nouns.nouns[each]).kind in _LETTERS]
+            own = [(_LETTERS[n.kind], n.id) for n in kinds if n.id] or [("U", "") for n in kinds if n.kind == "bill"]
+            named += [(units.starts[at], units.ends[end - 1], *each) for each in own[:1]]
             at = max(end, at + 1)
         for span in self.said.heard.spans:
             day = isinstance(span.value, DateValue)
@@ -83,15 +89,28 @@ class _Asked:
     @cached_property
     def text(self) -> str:
         """The words in lower case, with the letters in their places."""
+        return self._lettered("ABMD")
+
+    @cached_property
+    def of_any_bill(self) -> str:
+        """The same, with a B for one of nobody's as well."""
+        return self._lettered("ABMDU").replace("U", "B")
+
+    def _lettered(self, letters: str) -> str:
         told, at, text = "", 0, self.said.text
         for start, end, letter, _ in self.things:
-            if start >= at:
+            if start >= at and letter in letters:
                 told, at = told + text[at:start].lower() + letter, end
         return told + text[at:].lower()
 
     def of(self, letter: str) -> list[Slot[Any]]:
         """The things of a kind, each with its place."""
         return [Slot(it, self.said.heard.evidence(s, e, _RULE)) for s, e, kind, it in self.things if kind == letter]
+
+    @property
+    def others(self) -> tuple[Mention, ...]:
+        """The bills of nobody's here."""
+        return tuple(Mention(SlotName.BILL, each.evidence) for each in self.of("U"))
 
     def may_stand(self, kind: _Kind) -> bool:
         """Whether such is asked where the dialogue stands, whatever is named."""
@@ -106,7 +125,11 @@ class _Asked:
         pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
         if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
             return False
-        told = kind.when != "billed" or bills or self.said.context.recent_bill
+        if name == _OWED and (not self.of("U") or self.found.rule is not None):
+            return False
+        if name == _PAID and any(day.value.value.end >= self.said.today for day in self.of("D")):
+            return False
+        told = kind.when != "billed" or bills or self.said.context.recent_bill or (name == _PAID and self.of("U"))
         return bool(told) and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
 
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
@@ -115,7 +138,7 @@ class _Asked:
         slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(kind.topic), whole) if kind.topic else None}
         slots["choice"] = Slot(1, whole) if name in _ONE else None
         ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
-        if kind.topic == Topic.LEFT and not ids and self.said.context.recent_bill is not None:
+        if (kind.topic == Topic.LEFT or name == _PAID) and not (ids or self.of("U")) and self.said.context.recent_bill:
             ids = (self.said.context.recent_bill,)
         if kind.topic == Topic.FIRST or name == "first_paid":
             ids = (min((b for b in self.said.context.bills if b.id in ids), key=lambda b: b.due_on).id,)
@@ -134,6 +157,8 @@ class _Asked:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
+        if name == _PAID and (days := self.of("D")):
+            slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if name in _SHOPS:
             slots["merchant"] = Slot(groups["shop"].replace(self.said.rules.patterns.of, ""), whole)
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
@@ -141,7 +166,12 @@ class _Asked:
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
         route = Route.QNA if kind.intent is Intent.QNA else Route.FAST
         rule = RuleId(f"intents.{name}@1")
-        return Understood(kind.intent, Slots(**slots), (), route, 1.0, rule, payees=self.found.payees)
+        if name == _OWED and slots["amount"] is not None:  # who sends it is offered to be paid
+            slots["amount"], route = replace(slots["amount"], readings=tuple(told[1:])), Route.CLARIFY
+        others = self.others if name in _OF_ANY else ()
+        return Understood(
+            kind.intent, Slots(**slots), (), route, 1.0, rule, unresolved=others, payees=self.found.payees
+        )
 
     def _period(self, groups: dict[str, str]) -> Slot[Any] | None:
         """The days by which, or in which, a bill is due."""
@@ -163,7 +193,8 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     asked = _Asked(said, found)
     for name, pattern in said.rules.patterns.asks.items():
         kind = _KINDS[name]
-        match = pattern.fullmatch(asked.text) if asked.may_stand(kind) else None
+        text = asked.of_any_bill if name in _OF_ANY else asked.text
+        match = pattern.fullmatch(text) if asked.may_stand(kind) else None
         if match is not None and asked.may_be(name, kind):
             return asked.meant(name, kind, {key: words for key, words in match.groupdict().items() if words})
     return None
@@ -176,6 +207,8 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         return replace(found, slots=replace(slots, choice=Slot(1, whole)))
     if found.intent is not Intent.RECENT_TRANSACTIONS or found.by("recent_transactions.it"):
         return None
+    if slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
+        found = replace(found, unresolved=_Asked(said, found).others)  # the rent, whose payments are asked about
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
@@ -183,9 +216,9 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
     named, about = slots.merchant or slots.payee or slots.bill, ""
     if named and not sums and slots.choice is None and patterns.asks_whether.search(said.text):
         about = Topic.WHETHER
-    elif not named and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
+    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
         about = Topic.SPENT
     if about:
         first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
         slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
-    return replace(found, slots=slots) if slots is not found.slots else None
+    return replace(found, slots=slots) if slots is not found.slots or found.unresolved else None

@@ -4,6 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from schemas.consent import Awaited
 from schemas.ids import CardId
 from schemas.intent import Intent, Pick, Route, Slot, Slots, Understood
 from services.understanding.correction.merging import one_after_another
@@ -21,6 +22,7 @@ _DOES: Final = {"lock_do": Intent.CARD_LOCK, "unlock_do": Intent.CARD_UNLOCK}
 _EVERYTHING: Final = "everything"
 _BOTH: Final = 2
 _STOPS: Final = frozenset({"question", "conditional", "reported", "negation", "refusal"})
+_ASKING: Final = frozenset({"question", "conditional", "reported"})
 _BEHIND: Final = 3
 """Units from the last card named to the verb, at most: 「の方を止めて」."""
 _NEAR: Final = 6
@@ -54,6 +56,22 @@ def spared(said: Said, found: Understood) -> Understood | None:
         return None  # the other one is, of which nothing else is said; 「JCBと家族カード以外」
     rest = set(owned) - out if _another(said, mentions) or _every(said) else set()
     return _of_the_rest(said, meant, (named - out) or rest, mentions)
+
+
+def meant_instead(said: Said, found: Understood) -> Understood | None:
+    """Behind a lock that is done or offered, the other card that was meant: "not that one, the other one"."""
+    context, terms = said.context, said.context.terms
+    behind = context.recent is Intent.CARD_LOCK or terms.awaited is Awaited.LOCK
+    if not behind or found.rule is not None or not said.rules.patterns.other_card.search(said.text):
+        return None
+    meant = [each for each in _mentions(said) if not _left(said, each)]
+    named = {each.card for each in meant if each.card is not None}
+    others = {card.id for card in context.cards} - {terms.card} if terms.card and not named else set[CardId]()
+    cards = named or (others if len(others) == 1 else set())
+    if not meant or len(cards) > 1 or vetoes_met(said.hearing, 0, len(said.units.words)) & _ASKING:
+        return None
+    slots = {each: Slot(CardId(each), said.heard.whole(RULE)) for each in cards}
+    return of_a_card(Intent.CARD_LOCK, slots, Route.CLARIFY, RULE)
 
 
 def _of_the_rest(said: Said, meant: Understood, wanted: set[str], mentions: list[_Mention]) -> Understood | None:

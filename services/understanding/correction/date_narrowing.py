@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.ids import is_rule, language
 from schemas.intent import Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
-from schemas.span import DateValue, Span, SpanKind
+from schemas.span import DateValue, Span, SpanKind, overlap
 from services.understanding.fast.ruleset.grammar import grammar
 
 _PARTS: Final[dict[str, Callable[[date], int]]] = {
@@ -35,6 +35,16 @@ def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...], tod
         return replace(found, slots=replace(found.slots, date=None), unresolved=asked)
     value = DateValue.day(meant[0]) if meant else day.value
     return replace(found, slots=replace(found.slots, date=replace(day, value=value)))
+
+
+def in_this_time(heard: Annotation, found: Understood, asked: SlotName | None, today: date) -> Understood:
+    """The same, without "this month" beside how much it is: no day is told by the stretch that goes on."""
+    if not found.unresolved or not (asked is SlotName.AMOUNT or found.slots.portion is not None):
+        return found
+    days = [(span, span.value) for span in heard.spans if isinstance(span.value, DateValue)]
+    now = [span for span, day in days if day.start < day.end and day.start <= today <= day.end]
+    left = (m for m in found.unresolved if m.slot is not SlotName.DATE or not any(overlap(s, m.evidence) for s in now))
+    return replace(found, unresolved=tuple(left))
 
 
 def day_instead(heard: Annotation, found: Understood, on: date, today: date) -> Understood:

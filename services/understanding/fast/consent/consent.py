@@ -26,6 +26,8 @@ from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _NOW: Final = "now"
+_WHOLE: Final = ("whole", "whole_paid")
+"""Lists of words for all of a bill, which agree to no part of it."""
 _VALUE: Final = "value"
 _ASKED: Final = ("?", "？")
 _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
@@ -154,12 +156,13 @@ class ConsentGrammar:
     def _lattice(self, units: Units, spans: tuple[Span, ...], context: Context) -> Lattice:
         agreeing = self._agreeing(units, spans, context)
         named = self._names(context.terms.names)
-        now, payee = self._symbols.get(_NOW), self._symbols["payee"]
-        at_once = context.terms.today
+        payee, terms = self._symbols["payee"], context.terms
+        untrue = (*(() if terms.today else (_NOW,)), *(_WHOLE if terms.in_part else ()))
+        gone = {self._symbols.get(name) for name in untrue}
 
         def phrases(at: int) -> list[Step]:
             steps = self._trie.steps(units.words, at)
-            return steps if at_once else [(end, tuple(each for each in read if each != now)) for end, read in steps]
+            return [(end, tuple(each for each in read if each not in gone)) for end, read in steps] if gone else steps
 
         def scan(at: int) -> list[Edge]:
             return [*agreeing.get(at, ()), *(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))]

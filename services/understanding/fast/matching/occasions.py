@@ -19,6 +19,7 @@ NEARNESS: Final[dict[When, int]] = {
     "billed": 2,
     "balanced": 2,
     "billing": 1,
+    "paying": 1,
     "alone": 3,
     "readback": 1,
     "ordered": 1,
@@ -33,9 +34,11 @@ NEARNESS: Final[dict[When, int]] = {
 def applies(template: Template, context: Context, *, joined: bool, further: bool) -> bool:
     """Whether a template counts in a context; `joined` behind another command, `further` in a clause of its own."""
     asked = context.asked is not None
+    asked_so = asked and (not template.asked or context.asked in template.asked)
     counts: dict[When, bool] = {
         "always": True,
-        "asked": asked and (not template.asked or context.asked in template.asked),
+        "asked": asked_so,
+        "paying": asked_so or context.terms.awaited is Awaited.BILL,
         "confirming": context.confirming,
         "pending": context.confirming or asked,
         "code": context.code,

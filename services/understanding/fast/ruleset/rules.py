@@ -21,6 +21,7 @@ When = Literal[
     "billed",
     "balanced",
     "billing",
+    "paying",
     "alone",
     "readback",
     "ordered",

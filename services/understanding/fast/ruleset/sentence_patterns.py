@@ -50,6 +50,7 @@ class SentencePatterns(RuleFile):
     recalled: re.Pattern[str] = _NOWHERE
     safe_account: re.Pattern[str] = _NOWHERE
     sent_wrongly: re.Pattern[str] = _NOWHERE
+    of_the_person: re.Pattern[str] = _NOWHERE
     better_not: re.Pattern[str] = _NOWHERE
     was_told: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
@@ -79,6 +80,7 @@ class SentencePatterns(RuleFile):
     side_by_side: re.Pattern[str] = _NOWHERE
     given_to: re.Pattern[str] = _NOWHERE
     more_than_before: re.Pattern[str] = _NOWHERE
+    same_changed: re.Pattern[str] = _NOWHERE
     as_before: re.Pattern[str] = _NOWHERE
     first_sum: re.Pattern[str] = _NOWHERE
     shop: re.Pattern[str] = _NOWHERE
@@ -95,6 +97,7 @@ class SentencePatterns(RuleFile):
     came_in: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
     spared_card: re.Pattern[str] = _NOWHERE
+    other_card: re.Pattern[str] = _NOWHERE
     asked_instead: re.Pattern[str] = _NOWHERE
     pronoun: re.Pattern[str] = _NOWHERE
     needed_by: re.Pattern[str] = _NOWHERE
