@@ -132,7 +132,7 @@ def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
 def _sent_by(task: Task, facts: Facts) -> PayeeId | None:
     """The one payee to whom what is no bill of the caller's is owed: the rent, to the landlord."""
     kind = dialogue_rules().owed_to.get(task.bill_heard.casefold())
-    owed = [payee.id for payee in facts.payees.values() if kind and payee.relationship == kind]
+    owed = [payee.id for payee in facts.payees.values() if payee.relationship == kind] if kind else []
     return owed[0] if len(owed) == 1 else None
 
 

@@ -240,10 +240,9 @@ def _digression(state: DialogueState, task: Task, facts: Facts, *, left: bool = 
 
 def queued(state: DialogueState, heard: Understood) -> DialogueState:
     """What was said after the command waits its turn."""
-    then, before, more = heard.then, leaning(state, heard), list[Task]()
+    then, more = heard.then, list[Task]()
     while then is not None and then.intent in COMMANDS | {Intent.HUMAN_HANDOFF}:
-        before = leaning(state, then, before)
-        more.append(before)
+        more.append(leaning(state, then, more[-1] if more else leaning(state, heard)))
         then = then.then
     return state.keeping(put_by(state.memory, tuple(more))) if more else state
 
