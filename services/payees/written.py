@@ -24,6 +24,7 @@ class WrittenNames:
         names = [name for payee in payees for name in (payee.name, *payee.aliases)]
         latin = [name for name in names if not is_japanese(name)]
         self._latin = frozenset(_folded(name) for name in latin if len(_words(name)) > 1 or _FIGURED.search(name))
+        self._begun = frozenset(name.split(" ")[0] for name in self._latin)
         self._japanese = frozenset("".join(name.split()) for name in names if is_japanese(name))
         self._families = frozenset(name.split()[0] for name in names if is_japanese(name) and " " in name)
 
@@ -40,8 +41,9 @@ class WrittenNames:
 
     def _of_words(self, text: str, spans: Sequence[Place]) -> Iterator[Place]:
         words = [(word.start(), word.end()) for word in _WORD.finditer(text)] if self._latin else []
-        for first, (begin, _) in enumerate(words):
-            for _, end in words[first : first + _MOST_WORDS]:
+        for first, (begin, one) in enumerate(words):
+            led = _folded(text[begin:one]) in self._begun
+            for _, end in words[first : first + _MOST_WORDS] if led else ():
                 if any(_goes_over((begin, end), span) for span in spans) and _folded(text[begin:end]) in self._latin:
                     yield begin, end
 
