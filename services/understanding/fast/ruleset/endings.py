@@ -1,8 +1,7 @@
 """How verbs end in a language that says so at the end: stems, auxiliaries and politeness as states, not as lists."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -46,8 +45,7 @@ class EndingsFile(RuleFile):
     verbs: dict[str, VerbGroup]
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(NamedTuple):
     symbol: int
     state: int
     never: frozenset[int]
@@ -72,19 +70,23 @@ class Endings:
         """Every verb that begins at unit `at`, up to each place where it may have ended."""
         found: dict[tuple[int, int], Edge] = {}
         for stem, starts in self._verbs.steps(words, at):
-            for start in map(self._starts.__getitem__, starts):
-                for end in self._ends(words, stem, start):
-                    found[end, start.symbol] = Edge(at, end, start.symbol)
+            known: dict[tuple[int, frozenset[int]], set[int]] = {}  # many verbs go on alike
+            for symbol, state, never in map(self._starts.__getitem__, starts):
+                ends = known.get((state, never))
+                if ends is None:
+                    ends = known[state, never] = self._ends(words, stem, state, never)
+                for end in ends:
+                    found[end, symbol] = Edge(at, end, symbol)
         return list(found.values())
 
-    def _ends(self, words: tuple[str, ...], at: int, start: _Start) -> set[int]:
+    def _ends(self, words: tuple[str, ...], at: int, begin: int, never: frozenset[int]) -> set[int]:
         ends: set[int] = set()
         seen: set[tuple[int, int]] = set()
-        rest = [(at, start.state)]
+        rest = [(at, begin)]
         while rest:
             here = rest.pop()
             place, state = here
-            if here in seen or state in start.never:
+            if here in seen or state in never:
                 continue
             seen.add(here)
             if state in self._accepting or state == len(self._after):
