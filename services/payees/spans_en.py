@@ -221,8 +221,9 @@ def places(
     Who is said not to be meant is found only where nobody else is, and never chosen.
     """
     revived = _revived(_split(text, taken, known), known)
-    meant = _places(_denied(revived, named))
-    return meant or [place._replace(narrow=True) for place in _places(revived)]
+    marked = _denied(revived, named)
+    meant = _places(marked)
+    return meant if meant or marked is revived else [place._replace(narrow=True) for place in _places(revived)]
 
 
 def _places(found: list[TaggedWord]) -> list[Place]:

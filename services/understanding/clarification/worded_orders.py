@@ -120,7 +120,7 @@ def worded(said: Said, found: Understood) -> Understood | None:
     if rules is None or not said.context.idle or said.context.code or (settled and found.slots.reckoning):
         return None
     text = said.text.casefold()
-    if not rules.needs.search(text) or not rules.meets.search(text):
+    if not rules.meets.search(text) or not rules.needs.search(text):
         return None
     words = _reduced(said, rules)
     for pattern, wording in rules.orders:
