@@ -66,8 +66,14 @@ class Endings:
         for name, group in file.verbs.items():
             self._group(file, group, symbols[group.symbol or name])
 
-    def edges(self, words: tuple[str, ...], at: int) -> list[Edge]:
-        """Every verb that begins at unit `at`, up to each place where it may have ended."""
+    def rows(self, words: tuple[str, ...]) -> list[list[Edge]]:
+        """Every verb, up to each place where it may have ended, by the unit that it begins at."""
+        rows: list[list[Edge]] = [[] for _ in words]
+        for at in self._verbs.begun(words):
+            rows[at] = self._edges(words, at)
+        return rows
+
+    def _edges(self, words: tuple[str, ...], at: int) -> list[Edge]:
         found: dict[tuple[int, int], Edge] = {}
         for stem, starts in self._verbs.steps(words, at):
             known: dict[tuple[int, frozenset[int]], set[int]] = {}  # many verbs go on alike
