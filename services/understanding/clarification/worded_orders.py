@@ -93,7 +93,8 @@ def _rules(of: str) -> _Rules | None:
     orders = tuple((file.pattern(each.say), each) for each in file.orders)
     needs = "|".join(dict.fromkeys(each.needs for each in file.orders))
     words = (file.meets, needs, file.count, file.who, file.stops, file.partly)
-    return _Rules(file, *map(file.pattern, words), ways, orders)
+    meets, needed, count, who, stops, part = map(file.pattern, words)
+    return _Rules(file, meets, needed, count, who, stops, part, ways, orders)
 
 
 @dataclass(frozen=True, eq=False)

@@ -122,7 +122,7 @@ def _free(said: Said, match: re.Match[str]) -> bool:
     words, last = said.rules.words, said.rules.units(said.text[: match.start()]).words[-1:]
     holding, closing = (words.governing, words.subjects, words.onto, _JOINS), (words.them, _JOINS, _CLOSES)
     held = not all(each.isdisjoint(last) for each in holding)
-    closed = match["led"] and not all(each.isdisjoint(last) for each in closing)
+    closed = bool(match["led"]) and not all(each.isdisjoint(last) for each in closing)
     return bool(match["so"]) or not held or closed
 
 
