@@ -176,8 +176,7 @@ class Mentions(Hearing):
 
     def nouns_of(self, kind: str) -> Iterator[tuple[Evidence, str]]:
         """The caller's own things of a kind that are named."""
-        nouns, at = self.nouns, 0
-        rows = self.reading.phrases(nouns.trie)
+        nouns, rows, at = self.nouns, self.reading.phrases(self.nouns.trie), 0
         while at < len(rows):
             edges = [(e.end, nouns.nouns[e.symbol]) for e in rows[at]]
             named = [(stop, noun.id) for stop, noun in edges if noun.kind == kind]
