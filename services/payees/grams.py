@@ -134,7 +134,8 @@ class Grams:
         for row, weight in zip(rows, (shares * scale).astype(np.int16), strict=True):
             np.multiply(row, weight, out=gain)
             np.add(total, gain, out=total)
-        return total.astype(np.float32) * np.float32(1.0 / scale)
+        added: npt.NDArray[np.float32] = np.multiply(total, np.float32(1.0 / scale), dtype=np.float32)
+        return added
 
 
 def _rows(

@@ -89,7 +89,7 @@ def last_cuts(said: Said) -> tuple[Cut, ...]:
 def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | None:
     """Where words begin that do nothing but announce something anew, up to the end, with one of `holding` in them."""
     size = len(words)
-    for at in range(1, size):
+    for at in range(1, size) if holding.meets(words) else ():
         if _announced(rules, words, at, size, frozenset())[0] == size:
             return at if any(holding.begins(words, i) for i in range(at, size)) else None
     return None
