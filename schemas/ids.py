@@ -1,5 +1,6 @@
 """Identifiers. Opaque strings, told apart by type so that one can't be passed for another."""
 
+from functools import lru_cache
 from typing import NewType
 
 CustomerId = NewType("CustomerId", str)
@@ -25,6 +26,7 @@ def language(locale: Locale) -> str:
     return locale.partition("-")[0]
 
 
+@lru_cache(maxsize=4_096)  # of rules alone, and what readers ask of them
 def is_rule(rule: RuleId | None, *names: str) -> bool:
     """Whether it is one of these rules, in whatever language and version: `bill_payment.every`."""
     return rule is not None and f".{rule.partition('@')[0]}".endswith(tuple(f".{name}" for name in names))

@@ -169,6 +169,10 @@ class Slots:
         return self.topic.value if self.topic is not None else ""
 
 
+NO_SLOTS: Final = Slots()
+"""None of them: what most meanings fill."""
+
+
 @dataclass(frozen=True, slots=True)
 class Annotation:
     """A transcript with what was found in it before it is understood: typed spans, payees.
@@ -244,7 +248,7 @@ class Understood:
     """
 
     intent: Intent | None
-    slots: Slots = field(default_factory=Slots)
+    slots: Slots = NO_SLOTS
     missing: tuple[SlotName, ...] = ()
     route: Route = Route.CLARIFY
     confidence: float = 0.0

@@ -70,7 +70,7 @@ def _paid_to(task: Task, facts: Facts) -> str:
 def owed_to(heard: str, facts: Facts) -> PayeeId | None:
     """The one payee to whom what is no bill of the caller's is owed: the rent, to the landlord."""
     kind = dialogue_rules().owed_to.get(heard.casefold())
-    owed = [payee.id for payee in facts.payees.values() if kind and payee.relationship == kind]
+    owed = [payee.id for payee in facts.payees.values() if payee.relationship == kind] if kind else []
     return owed[0] if len(owed) == 1 else None
 
 

@@ -246,10 +246,9 @@ def _digression(state: DialogueState, task: Task, facts: Facts, *, left: bool = 
 
 def queued(state: DialogueState, heard: Understood, facts: Facts) -> DialogueState:
     """What was said after the command waits its turn."""
-    then, before, more = heard.then, leaning(state, heard, facts), list[Task]()
+    then, more = heard.then, list[Task]()
     while then is not None and then.intent in COMMANDS | {Intent.HUMAN_HANDOFF}:
-        before = leaning(state, then, facts, before)
-        more.append(before)
+        more.append(leaning(state, then, facts, more[-1] if more else leaning(state, heard, facts)))
         then = then.then
     return state.keeping(put_by(state.memory, tuple(more))) if more else state
 

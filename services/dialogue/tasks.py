@@ -79,7 +79,8 @@ def _refused(task: Task, understood: Understood) -> Task:
     """With the parts that were refused and not told since: a default must not stand for them."""
     told = {SlotName.DATE} if task.on or task.date_heard or understood.slots.date is not None else set[SlotName]()
     told |= {SlotName.SOURCE} if task.source is not None else set()
-    return replace(task, refused_parts=(task.refused_parts | (_DEFAULTED & set(understood.rejected))) - told)
+    refused = (task.refused_parts | (_DEFAULTED & set(understood.rejected))) - told
+    return task if refused == task.refused_parts else replace(task, refused_parts=refused)
 
 
 def _dated(understood: Understood, mention: Mention) -> bool:
@@ -114,8 +115,8 @@ def _amounts(task: Task, slots: Slots) -> Task:
     elif slots.amount is not None:
         said = tuple(dict.fromkeys((slots.amount.value, *slots.amount.readings)))
         sure = task.amounts if len(task.amounts) == 1 else ()
-        task = replace(task, amounts=of_their_size(said, sure), portion="", reckoning=None)
-        task = replace(task, first=task.first or sure)
+        first = task.first or sure
+        task = replace(task, amounts=of_their_size(said, sure), portion="", reckoning=None, first=first)
     if slots.at_least is not None:
         task = replace(task, at_least=slots.at_least.value)
     if slots.at_most is not None:
@@ -179,7 +180,8 @@ def _asked(task: Task, about: tuple[str, ...]) -> Task:
     task = replace(task, total=True) if Topic.TOTAL in about else task
     task = replace(task, spent=True) if Topic.SPENT in about else task
     asked = next((each for each in about if each in _ASKED), task.asked)
-    return replace(task, asked=asked, bill=None if asked in _OF_BALANCE else task.bill)
+    bill = None if asked in _OF_BALANCE else task.bill
+    return task if (asked, bill) == (task.asked, task.bill) else replace(task, asked=asked, bill=bill)
 
 
 _DOUBTED: Final = {

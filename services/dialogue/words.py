@@ -59,7 +59,7 @@ def understood(state: DialogueState, event: UserUtterance, facts: Facts) -> Step
         topic = f"{about} {topic}"[-_MAX_TOPIC:]
     elif not topic and event.understood.intent is None:
         topic = state.memory.topic
-    return after.keeping(replace(after.memory, topic=topic)), decision
+    return after if topic == after.memory.topic else after.keeping(replace(after.memory, topic=topic)), decision
 
 
 def _acted(state: DialogueState, event: UserUtterance, facts: Facts) -> Step:

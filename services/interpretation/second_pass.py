@@ -210,15 +210,15 @@ _LOOKS: Final = (
 def looked_again(said: Said, first: Understood) -> Understood:
     """`first`, or what else the words mean where it is not all."""
     meant, looking = first, True
-    for look in _LOOKS:
-        if look.takes is _ELSE and not looking:
+    for takes, reader, or_else in _LOOKS:
+        if takes is _ELSE and not looking:
             continue
-        found = look.reader(said, meant)
-        if found is None and look.or_else is not None:
-            found = look.or_else(said, meant)
+        found = reader(said, meant)
+        if found is None and or_else is not None:
+            found = or_else(said, meant)
         if found is None:
             continue
-        if look.takes is _ALL:
+        if takes is _ALL:
             return likened(said, found) or found
-        meant, looking = found, looking and look.takes is _OPEN
+        meant, looking = found, looking and takes is _OPEN
     return meant

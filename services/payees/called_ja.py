@@ -39,7 +39,7 @@ class Called:
                     self._parts.setdefault(part, set()).add(owner)
                 if given:
                     self._givens.setdefault(given, {}).setdefault(owner, set()).add(family)
-        self._begun = frozenset(part[0] for part in self._parts)
+        self._begun = frozenset(part[:2] for part in self._parts)
         self._wholes = [(o, p.name) for o, p in enumerate(payees) if is_japanese(p.name) and " " not in p.name]
         self._banks = banks = owners_by_bank(payees, _bank_names, is_japanese)
         named = "|".join(re.escape(name) for name in sorted(banks, key=len, reverse=True))
@@ -88,7 +88,9 @@ class Called:
     def _with_relation(self, text: str, related: Callable[[str], Collection[int]]) -> tuple[int, int, list[int]] | None:
         """Where a part of a name, as it is read too, stands beside what its bearer is: 「葵先輩」, 「孫のひかる」."""
         folded = _fold(text)
-        begins = [at for at, one in enumerate(text) if one in self._begun or folded[at] in self._begun]
+        begun = self._begun
+        pieces = ((text[at : at + 2], folded[at : at + 2]) for at in range(len(text)))
+        begins = [at for at, (one, two) in enumerate(pieces) if not begun.isdisjoint((one, two, one[:1], two[:1]))]
         for begin in begins:
             for end in range(min(len(text), begin + _PART), begin, -1):
                 having = self._parts.get(text[begin:end]) or self._parts.get(folded[begin:end]) or set[int]()
@@ -144,6 +146,8 @@ class Called:
 
 def _fold(text: str) -> str:
     """The text, a character a character: width folded, hiragana as katakana."""
+    if unicodedata.is_normalized("NFKC", text):
+        return text.translate(TO_KATAKANA)
     each = (unicodedata.normalize("NFKC", char) for char in text)
     return "".join(one if len(one) == 1 else char for one, char in zip(each, text, strict=True)).translate(TO_KATAKANA)
 

@@ -85,6 +85,7 @@ class Forms:
         if any(recent):
             for owners in self.parts.values():
                 owners.sort(key=lambda owner: -recent[owner])
+        self._begun = frozenset(name[:2] for name in self._named)
         self.full = len(self.spelled)
         """Forms at or past this place are parts."""
         self.vocabulary = frozenset(" ".join(self.words).split())
@@ -131,6 +132,10 @@ class Forms:
     def is_written(self, text: str) -> bool:
         """Whether somebody's full name or alias is written so in Japanese."""
         return text in self._named
+
+    def begins_written(self, text: str) -> bool:
+        """Whether somebody's full name or alias begins with these two characters in Japanese."""
+        return text in self._begun
 
     def as_written(self, text: str) -> Sequence[int]:
         """Whose full name or alias is written so in Japanese."""

@@ -113,9 +113,9 @@ class Grams:
         most = float(scores.max())
         if most * sqrt(len(heard[0][0]) + _EVEN) < least * float(weights.sum()):
             return np.zeros(0, np.intp)
-        near = np.flatnonzero(scores > most * _FAR)
+        near = (scores > most * _FAR).nonzero()[0]
         if len(near) > limit:
-            near = near[np.argpartition(scores[near], -limit)[-limit:]]
+            near = near[scores[near].argpartition(-limit)[-limit:]]
         return near
 
     def _counted(self, weights: npt.NDArray[np.float64], wanted: list[int]) -> npt.NDArray[np.float32]:
@@ -134,7 +134,8 @@ class Grams:
         for row, weight in zip(rows, (shares * scale).astype(np.int16), strict=True):
             np.multiply(row, weight, out=gain)
             np.add(total, gain, out=total)
-        return total.astype(np.float32) * np.float32(1.0 / scale)
+        added: npt.NDArray[np.float32] = np.multiply(total, np.float32(1.0 / scale), dtype=np.float32)
+        return added
 
 
 def _rows(

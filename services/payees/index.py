@@ -214,7 +214,7 @@ class PayeeIndex:
     def _written(self, text: str, locale: Locale) -> Iterator[Place]:
         """Whole names wherever they stand, longest first."""
         if language(locale) == "ja":
-            return spans_ja.windows(text, self._forms.is_written)
+            return spans_ja.windows(text, self._forms.is_written, self._forms.begins_written)
         return spans_en.windows(text, self._forms.is_whole_name)
 
     def _of_more(self, text: str, place: Place, locale: Locale) -> bool:

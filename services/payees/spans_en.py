@@ -38,12 +38,15 @@ def _split(text: str, taken: Sequence[tuple[int, int]], known: Callable[[str], b
     for match in _WORD.finditer(text[:MAX_TEXT]):
         start, end = match.span()
         surface = match[0]
-        if surface.lower().endswith(("'s", "’s")) and len(surface) > 3:  # noqa: PLR2004 - John's, not it's
-            end -= 2
-        folded = "".join(words(text[start:end]))
+        if surface.isascii() and surface.isalpha():  # as most are: nothing else is looked for in them
+            folded, figures = surface.lower(), False
+        else:
+            if surface.lower().endswith(("'s", "’s")) and len(surface) > 3:  # noqa: PLR2004 - John's, not it's
+                end -= 2
+            folded, figures = "".join(words(text[start:end])), _DIGIT.search(surface) is not None
         if not folded:
             continue
-        if any(start < stop and end > begin for begin, stop in taken) or _DIGIT.search(surface):
+        if figures or any(start < stop and end > begin for begin, stop in taken):
             kind = "taken"
         else:
             kind = kinds.get(folded, "free")
@@ -83,6 +86,8 @@ def _phrases(found: list[TaggedWord]) -> list[TaggedWord]:
 
 def _denied(found: list[TaggedWord], named: Callable[[str], bool]) -> list[TaggedWord]:
     """Names that are not meant are no names: "not *emily*, priya", "priya instead of *emily*"."""
+    if english_finder().denials.keys().isdisjoint([word.text for word in found]):
+        return found
     marked = list(found)
     for place in range(len(found)):
         size = _denial(found, place)
@@ -216,8 +221,9 @@ def places(
     Who is said not to be meant is found only where nobody else is, and never chosen.
     """
     revived = _revived(_split(text, taken, known), known)
-    meant = _places(_denied(revived, named))
-    return meant or [place._replace(narrow=True) for place in _places(revived)]
+    marked = _denied(revived, named)
+    meant = _places(marked)
+    return meant if meant or marked is revived else [place._replace(narrow=True) for place in _places(revived)]
 
 
 def _places(found: list[TaggedWord]) -> list[Place]:
@@ -244,12 +250,13 @@ def _places(found: list[TaggedWord]) -> list[Place]:
 def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
     """Whole names of two to six words, longest first, wherever they stand: they may be made of everyday words."""
     found = _split(text, (), lambda _: False)
-    denied = _denied([word._replace(kind="free") for word in found], named)
+    told = [word.text for word in found]
     for size in range(min(MAX_WORDS, len(found)), 1, -1):
         for begin in range(len(found) - size + 1):
-            stretch = denied[begin : begin + size]
-            if named("".join([word.text for word in stretch])) and all(word.kind != "denied" for word in stretch):
-                yield Place(stretch[0].start, stretch[-1].end, Cue.NONE)
+            if named("".join(told[begin : begin + size])):
+                stretch = _denied([word._replace(kind="free") for word in found], named)[begin : begin + size]
+                if all(word.kind != "denied" for word in stretch):
+                    yield Place(stretch[0].start, stretch[-1].end, Cue.NONE)
 
 
 def _last(found: list[TaggedWord], *, paying: bool) -> list[Place]:

@@ -163,15 +163,19 @@ def unbroken(text: str, found: list[Place], written: Iterator[Place]) -> list[Pl
     return [whole, *(each for each in found if each.end <= whole.start or each.start >= whole.end)]
 
 
-def windows(text: str, named: Callable[[str], bool]) -> Iterator[Place]:
-    """Whole names as they are written, wherever they stand, longest first: they may hold words that are no names."""
+def windows(text: str, named: Callable[[str], bool], begun: Callable[[str], bool]) -> Iterator[Place]:
+    """Whole names as they are written, wherever they stand, longest first: they may hold words that are no names.
+
+    `begun` tells whether any name begins with two characters.
+    """
     folded = japanese(text[:MAX_TEXT])
     if len(folded) != len(text[:MAX_TEXT]):
         return
-    for size in range(min(MAX_NAME, len(folded)), 1, -1):
-        for begin in range(len(folded) - size + 1):
+    begins = [at for at in range(len(folded) - 1) if begun(folded[at : at + 2])]
+    for size in range(min(MAX_NAME, len(folded)), 1, -1) if begins else ():
+        for begin in begins:
             end = begin + size
-            if named(folded[begin:end]) and not _patterns().denial.match(text, end):
+            if end <= len(folded) and named(folded[begin:end]) and not _patterns().denial.match(text, end):
                 yield Place(begin, end, Cue.NONE)
 
 

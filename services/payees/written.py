@@ -26,6 +26,8 @@ class WrittenNames:
         self._latin = frozenset(_folded(name) for name in latin if len(_words(name)) > 1 or _FIGURED.search(name))
         self._japanese = frozenset("".join(name.split()) for name in names if is_japanese(name))
         self._families = frozenset(name.split()[0] for name in names if is_japanese(name) and " " in name)
+        self._first_words = frozenset(name.split(" ")[0] for name in self._latin)
+        self._begun = frozenset(name[:2] for name in (*self._japanese, *self._families))
 
     def reaching_over(self, text: str, spans: Sequence[Place]) -> list[Place]:
         """Where a name stands of which a span is, or begins, only a part: "Pat Friday", 「朝日さん」."""
@@ -40,14 +42,16 @@ class WrittenNames:
 
     def _of_words(self, text: str, spans: Sequence[Place]) -> Iterator[Place]:
         words = [(word.start(), word.end()) for word in _WORD.finditer(text)] if self._latin else []
-        for first, (begin, _) in enumerate(words):
-            for _, end in words[first : first + _MOST_WORDS]:
+        for first, (begin, one) in enumerate(words):
+            led = _folded(text[begin:one]) in self._first_words
+            for _, end in words[first : first + _MOST_WORDS] if led else ():
                 if any(_goes_over((begin, end), span) for span in spans) and _folded(text[begin:end]) in self._latin:
                     yield begin, end
 
     def _of_characters(self, text: str, spans: Sequence[Place]) -> Iterator[Place]:
         for start, stop in spans if self._japanese else ():
-            for begin in range(max(0, start - _LONGEST), stop):
+            begins = range(max(0, start - _LONGEST), stop)
+            for begin in [at for at in begins if not self._begun.isdisjoint((text[at], text[at : at + 2]))]:
                 for end in range(max(begin, start) + 1, min(begin + _LONGEST, len(text)) + 1):
                     if self._is_name(text, begin, end, (start, stop)):
                         yield begin, end

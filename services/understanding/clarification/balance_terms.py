@@ -119,12 +119,11 @@ class BalanceWords:
     @classmethod
     def of(cls, said: Said) -> "BalanceWords | None":
         """That of what was heard; None where nothing in it is about balances."""
-        rules = balance_rules(language(said.heard.transcript.locale))
-        if rules is None or not rules.meets.search(said.text.casefold()):
-            return None
         if cls not in said.made:
-            said.made[cls] = _reduced(said, rules)
-        words: BalanceWords = said.made[cls]
+            rules = balance_rules(language(said.heard.transcript.locale))
+            met = rules is not None and rules.meets.search(said.text.casefold()) is not None
+            said.made[cls] = _reduced(said, rules) if met and rules is not None else None
+        words: BalanceWords | None = said.made[cls]
         return words
 
     def start(self, at: int) -> int:

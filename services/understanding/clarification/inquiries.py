@@ -58,8 +58,10 @@ def left_unpaid(said: Said, found: Understood) -> Understood | None:
     patterns, text, context = said.rules.patterns, said.text, said.context
     unsure = found.intent in MONEY_MOVING and not found.sure
     open_to = unsure or found.intent in {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
-    refused, waits = patterns.not_paid.search(text), patterns.can_wait.search(text)
-    if not (open_to and context.idle and (refused or waits)) or context.code or found.then is not None:
+    if not (open_to and context.idle) or context.code or found.then is not None:
+        return None
+    refused = patterns.not_paid.search(text)
+    if not (refused or patterns.can_wait.search(text)):
         return None
     if any(span.kind is SpanKind.MONEY for span in said.heard.spans) or patterns.bids.search(text):
         return None

@@ -112,12 +112,12 @@ class _Asked:
         """The bills of nobody's here."""
         return tuple(Mention(SlotName.BILL, each.evidence) for each in self.of("U"))
 
-    def may_stand(self, kind: _Kind) -> bool:
-        """Whether such is asked where the dialogue stands, whatever is named."""
+    @property
+    def standing(self) -> set[str | None]:
+        """When such is asked that may be asked where the dialogue stands, whatever is named."""
         context = self.said.context
-        if kind.when in {"order", "any"}:
-            return kind.when == "any" or context.terms.awaited in ORDERS
-        return context.idle and kind.when in {"idle", "billed", context.recent}
+        beside = {"order"} if context.terms.awaited in ORDERS else set[str]()
+        return {"any", *beside, *(("idle", "billed", context.recent) if context.idle else ())}
 
     def may_be(self, name: str, kind: _Kind) -> bool:
         """Whether such is asked of what is named, and by how it was read."""
@@ -191,10 +191,11 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     if said.context.code or found.consent is not None or found.intent is Intent.FAREWELL:
         return None
     asked = _Asked(said, found)
+    standing = asked.standing
     for name, pattern in said.rules.patterns.asks.items():
         kind = _KINDS[name]
         text = asked.of_any_bill if name in _OF_ANY else asked.text
-        match = pattern.fullmatch(text) if asked.may_stand(kind) else None
+        match = pattern.fullmatch(text) if kind.when in standing else None
         if match is not None and asked.may_be(name, kind):
             return asked.meant(name, kind, {key: words for key, words in match.groupdict().items() if words})
     return None

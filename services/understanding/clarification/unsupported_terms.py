@@ -62,8 +62,10 @@ def _repeats(found: Understood) -> bool:
 def noted(said: Said, _: Understood) -> Understood | None:
     """The order, with that no note can go with it, nor the rest of a sum later: "with the reference pitch fees"."""
     patterns, text = said.rules.patterns, said.text
-    note, rest = patterns.noted.search(text), patterns.the_rest.search(text)
-    if not (tail := note or rest) or not said.context.idle or said.context.code:
+    if not said.context.idle or said.context.code:
+        return None
+    note = patterns.noted.search(text)
+    if not (tail := note or patterns.the_rest.search(text)):
         return None
     order = said_in(said.again(text[: tail.start()]), text)
     plain = order.moves and order.rule is not None

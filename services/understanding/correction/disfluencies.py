@@ -7,6 +7,7 @@ looked at again without it.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from schemas.intent import COUNTED, Understood
@@ -114,7 +115,7 @@ def _past_dashes(text: str, end: int, words: str) -> int:
 def _broken(said: Said, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """Words broken off, that are none by themselves; never before a word that a number needs."""
     rules, text, units, size = said.rules, said.text, said.units, len(said.units.words)
-    for at in range(size - 1):
+    for at in range(size - 1) if not _DASHES.isdisjoint(text) else ():
         stop = units.ends[at]
         sound = _stutters(units, text, at)
         off = _BROKEN.match(text, stop - 1) is not None or sound
@@ -149,7 +150,7 @@ def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """Words that come twice in a row, the first time; no numbers alone, and no words that announce a correction."""
     words = units.words
-    for at in range(len(words)):
+    for at in range(len(words)) if len({*words}) < len(words) else ():
         for size in range(_MOST_WORDS, 0, -1):
             again = words[at + size : at + 2 * size]
             if words[at : at + size] != again or taken.issuperset(range(at, at + 2 * size)):  # "forty forty"
@@ -161,12 +162,15 @@ def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 def _faltering(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
     """What is said while looking for words, in what leads up to an order: "wondering if maybe you could uh send"."""
-    acts = rules.named((*VERBS, "pay"))
+    acts, marks = rules.named((*VERBS, "pay")), rules.cues
+    if not (marks.falters.meets(units.words) or marks.hedged.meets(units.words)):
+        return
     for at in range(1, len(units.words)):
-        if at - 1 in taken or any(edge.symbol in acts for edge in rules.trie.scan(units.words, at - 1)):
+        steps = () if at - 1 in taken else rules.trie.steps(units.words, at - 1)
+        if at - 1 in taken or any(not acts.isdisjoint(symbols) for _, symbols in steps):
             return  # "pay my electric, uh, pay my water bill"
-        end = rules.cues.falters.longest(units.words, at)[0]
-        hedged = rules.cues.hedged.longest(units.words, at - 1)[0]
+        end = marks.falters.longest(units.words, at)[0]
+        hedged = marks.hedged.longest(units.words, at - 1)[0]
         if hedged > at:
             yield at, hedged
         elif end > at and at not in taken:
@@ -179,10 +183,10 @@ def _spelled(said: Said) -> dict[tuple[int, int], str]:
     Digits that go on behind them are another number's: "one five oh".
     """
     words, marks, found = said.units.words, said.rules.cues, dict[tuple[int, int], str]()
-    digits = {word for spelled in marks.digits_of for word in spelled}
-    for at in range(len(words) - 1):
-        number = marks.digits_of.get(words[at : at + 2])
-        if number is None or not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
+    told = [(at, number) for at, pair in enumerate(pairwise(words)) if (number := marks.digits_of.get(pair))]
+    digits = {word for spelled in marks.digits_of for word in spelled} if told else set[str]()
+    for at, number in told:
+        if not digits.isdisjoint((*words[max(0, at - 1) : at], *words[at + 2 : at + 3])):
             continue
         if _go_on(said, at + 2) and words[at + 2 : at + 3] != (number,):
             continue

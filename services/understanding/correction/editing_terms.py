@@ -49,8 +49,10 @@ def announced_cuts(said: Said) -> Iterator[Cut]:
     if not marks.repairs.meets(units.words):
         return
     size, held = without_tails(marks.tails, units.words), held_units(said)
-    at = 1
-    while at < size:
+    behind = 1
+    for at in sorted({*marks.repairs.begun(units.words), *(marks.links.begun(units.words) if marks.spaced else ())}):
+        if not behind <= at < size:
+            continue
         end, symbols = _announced(rules, units.words, at, size, held)
         if at < end < size:
             denies = not {DENIAL, OVER}.isdisjoint(symbols) and ANEW not in symbols  # "never mind" may do either
@@ -58,7 +60,7 @@ def announced_cuts(said: Said) -> Iterator[Cut]:
             denied = DENIED in symbols
             places = units.ends[at - 1], units.starts[mark], units.starts[end], units.ends[size - 1]
             yield Cut(*places, denies, denied=denied)
-        at = max(end, at + 1)
+        behind = max(end, at + 1)
 
 
 def _cuts_behind(said: Said) -> Iterator[Cut]:
@@ -87,7 +89,7 @@ def last_cuts(said: Said) -> tuple[Cut, ...]:
 def announcing(rules: Grammar, words: tuple[str, ...], holding: Trie) -> int | None:
     """Where words begin that do nothing but announce something anew, up to the end, with one of `holding` in them."""
     size = len(words)
-    for at in range(1, size):
+    for at in range(1, size) if holding.meets(words) else ():
         if _announced(rules, words, at, size, frozenset())[0] == size:
             return at if any(holding.begins(words, i) for i in range(at, size)) else None
     return None
@@ -141,7 +143,5 @@ def _announced(
 
 def without_tails(tails: Trie, words: tuple[str, ...]) -> int:
     """How many of the words there are before those that say nothing behind what is corrected."""
-    if not tails.meets(words):
-        return len(words)
-    ends = (at for at in range(1, len(words)) if tails.longest(words, at)[0] == len(words))
+    ends = (at for at in tails.begun(words) if at and tails.longest(words, at)[0] == len(words))
     return next(ends, len(words))

@@ -176,9 +176,9 @@ class Mentions(Hearing):
 
     def nouns_of(self, kind: str) -> Iterator[tuple[Evidence, str]]:
         """The caller's own things of a kind that are named."""
-        nouns, words, at = self.nouns, self.reading.words, 0
-        while at < len(words):
-            edges = [(e.end, nouns.nouns[e.symbol]) for e in nouns.trie.scan(words, at)]
+        nouns, rows, at = self.nouns, self.reading.phrases(self.nouns.trie), 0
+        while at < len(rows):
+            edges = [(e.end, nouns.nouns[e.symbol]) for e in rows[at]]
             named = [(stop, noun.id) for stop, noun in edges if noun.kind == kind]
             end, id_ = max(named, default=(at + 1, None), key=lambda each: each[0])
             over = max((stop for stop, noun in edges if noun.id is not None), default=end)

@@ -53,8 +53,11 @@ def told_by_another(said: Said, read: Callable[[str], Understood]) -> Understood
 
 def _of_those_offered(said: Said) -> Understood | None:
     """Who is not meant, where it is asked which of several payees is, and nothing else is said."""
-    context, other = said.context, said.rules.patterns.other_person.fullmatch(said.text)
-    if context.asked is not SlotName.PAYEE or context.choices < _TWO or other is None:
+    context = said.context
+    if context.asked is not SlotName.PAYEE or context.choices < _TWO:
+        return None
+    other = said.rules.patterns.other_person.fullmatch(said.text)
+    if other is None:
         return None
     named = said.called(other["name"])
     if named is None or named.outcome is MatchOutcome.NOBODY:
@@ -66,8 +69,9 @@ def _of_those_offered(said: Said) -> Understood | None:
 
 def _pointed_out(said: Said, read: Callable[[str], Understood]) -> Understood | None:
     """Which of those offered is told by a relationship: 「いや、バイトの子」; "the plumber one" is no dollar."""
-    context, told = said.context, said.rules.patterns.pointed_out.fullmatch(said.text)
-    if context.idle or told is None:
+    context = said.context
+    told = said.rules.patterns.pointed_out.fullmatch(said.text) if not context.idle else None
+    if told is None:
         return None
     name, offered = told["name"].casefold(), context.offered if context.asked is SlotName.PAYEE else ()
     fit = [at for at, marks in enumerate(offered, 1) if any(_so_called(name, each) for each in marks)]

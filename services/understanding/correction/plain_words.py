@@ -79,8 +79,9 @@ def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
 def _written(said: Said) -> Iterator[tuple[int, int, str]]:
     """Where a word of the caller's own names is written otherwise, or 「の」 stands in one, and how it is in them."""
     names = [each.name for of in (said.context.accounts, said.context.bills, said.context.cards) for each in of]
-    for name in names:
-        for place in _loosely(name, said.rules.patterns.of).finditer(said.text):
+    of = said.rules.patterns.of
+    for name in names if of in said.text else [each for each in names if of in each]:
+        for place in _loosely(name, of).finditer(said.text):
             if place[0] != name:
                 yield place.start(), place.end(), name
     yield from _nicknamed(said)

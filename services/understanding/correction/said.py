@@ -52,7 +52,7 @@ class Said:
         """What readers have made of it, by its class: for all of them one."""
         return {}
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The transcript."""
         return self.heard.transcript.text

@@ -50,7 +50,7 @@ def _begun_anew(said: Said, whole: Understood, then: Understood) -> bool:
         return False
     words = said.rules.units(said.text[one.evidence.end : two.evidence.start]).words
     joins = said.rules.phrases.conjunctions.ends(words, len(words), len(words))
-    ordered = any(edge.end > at + 1 for at in range(len(words)) for edge in endings.edges(words, at))
+    ordered = any(edge.end > edge.start + 1 for row in endings.rows(words) for edge in row)
     return not joins and not ordered and {*values(whole.slots), *values(then.slots)} == {"amount", "payee"}
 
 

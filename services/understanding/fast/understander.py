@@ -9,12 +9,12 @@ from schemas.consent import ORDERS, Awaited
 from schemas.ids import Locale, RuleId, language
 from schemas.intent import (
     MONEY_MOVING,
+    NO_SLOTS,
     READING,
     Annotation,
     Context,
     Intent,
     Route,
-    Slots,
     Understood,
 )
 from schemas.payee import FindPayee
@@ -94,7 +94,7 @@ class Understander:
         if found is None or conditional(hearing, found):
             meant = self._unmatched.meaning(hearing, vetoes)
             return replace(meant, begun=found is None and self._matching.begun(hearing))
-        if found.intent is Intent.CORRECT and not (found.slots != Slots() or found.unresolved or found.rejected):
+        if found.intent is Intent.CORRECT and not (found.slots != NO_SLOTS or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
         found = with_payee(hearing, as_source(hearing, of_its_own(hearing, found)))
         found = of_its_bill(hearing, found)
@@ -157,7 +157,7 @@ class Understander:
             if self._consent.part(hearing.text[: units.ends[at - 1]], context) is not Intent.CANCEL:
                 continue
             found = self._matching.within(hearing, at, size)[0]
-            bare = found is not None and found.intent in MONEY_MOVING and found.slots == Slots()
+            bare = found is not None and found.intent in MONEY_MOVING and found.slots == NO_SLOTS
             if bare:  # 「もういいよ払って」 may be to go on
                 return None
             if found is not None and found.route is Route.FAST and found.intent in READING | MONEY_MOVING:

@@ -119,10 +119,11 @@ def stories(said: Said) -> Iterator[Story]:
 
 def _free(said: Said, match: re.Match[str]) -> bool:
     """Whether no word before an order's beginning governs it: "he told me to | pay"."""
-    words = said.rules.words
-    held = words.governing | words.subjects | words.onto | _JOINS
-    held = held - words.them - _JOINS - _CLOSES if match["led"] else held
-    return bool(match["so"]) or held.isdisjoint(said.rules.units(said.text[: match.start()]).words[-1:])
+    words, last = said.rules.words, said.rules.units(said.text[: match.start()]).words[-1:]
+    holding, closing = (words.governing, words.subjects, words.onto, _JOINS), (words.them, _JOINS, _CLOSES)
+    held = not all(each.isdisjoint(last) for each in holding)
+    closed = bool(match["led"]) and not all(each.isdisjoint(last) for each in closing)
+    return bool(match["so"]) or not held or closed
 
 
 def idle(story: Story) -> bool:

@@ -50,9 +50,11 @@ def begins(hearing: Hearing, at: int) -> bool:
         return False
     if grammar.phrases.requests.begins(words, at):
         return True
-    governs = classes.finite | classes.asking | classes.light | classes.onto | classes.outof
+    if at in reading.taken or not grammar.phrases.tellings.begins(words, at):
+        return False
+    governs = (classes.finite, classes.asking, classes.light, classes.onto, classes.outof)
     verb = before.endswith(("ed", "s")) and at - 1 not in reading.within  # "the letter states i must"
-    return not verb and before not in governs and at not in reading.taken and grammar.phrases.tellings.begins(words, at)
+    return not verb and not any(before in each for each in governs)
 
 
 def _best(places: list[tuple[int, int]], read: Read, start: int, end: int) -> list[Clauses] | None:

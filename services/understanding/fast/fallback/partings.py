@@ -47,8 +47,7 @@ def holding(hearing: Hearing) -> Understood | None:
     size = len(reading.words)
     if not any(reading.phrases(grammar.phrases.holds)):
         return None
-    verbs = [each.edges(reading.words, at) for at in range(size)] if (each := grammar.endings) is not None else []
-    inside = {at for edges in verbs for edge in edges for at in range(edge.start + 1, edge.end)}  # 貯まって
+    inside = {at for edges in reading.verbs for edge in edges for at in range(edge.start + 1, edge.end)}  # 貯まって
     holds = [0 if at in inside else grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
     begins = any(end > at for at, end in enumerate(holds[:_FIRST]))
     named = hearing.heard.payees is not None and bool(hearing.heard.payees.candidates)

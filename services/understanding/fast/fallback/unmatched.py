@@ -7,7 +7,7 @@ from typing import Final
 
 from schemas.consent import ORDERS, Awaited
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Intent, Route, SlotName, Slots, Understood
+from schemas.intent import MONEY_MOVING, NO_SLOTS, Intent, Route, SlotName, Slots, Understood
 from schemas.money import Money, exponent
 from schemas.payee import MatchOutcome
 from schemas.span import SUMS, Span, SpanKind, amount_readings
@@ -77,8 +77,8 @@ class Unmatched:
         stopped, vetoes = self._stopped(hearing, vetoes)
         named = vetoes or tuple(RuleId(f"veto.{name}") for name in sorted(stopped))
         all_told = cache(partial(told, hearing, self._currency))
-        slots = Slots() if stopped & STOPS else all_told()
-        route, intent = route_unmatched(hearing, stopped, told=slots != Slots())
+        slots = NO_SLOTS if stopped & STOPS else all_told()
+        route, intent = route_unmatched(hearing, stopped, told=slots != NO_SLOTS)
         orders = context.terms.awaited in ORDERS
         wished = person_offered(hearing, stopped) if orders else None
         if orders and (wished := wished or self._asking(hearing, slots)) is not None:
@@ -132,7 +132,7 @@ class Unmatched:
         intent, slots, route = meant.intent, meant.slots, meant.route
         if self._grammar.spaced and hearing.context.idle and intent in MONEY_MOVING and not meant.vetoes:
             slots = told(hearing, self._currency, bare=True)
-        serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else Slots()
+        serious = slots if intent in SERIOUS | {Intent.BALANCE_INQUIRY} else NO_SLOTS
         guessed = slots if intent is Intent.BILL_PAYMENT and slots.bill else named_for(intent, serious)
         own = own_accounts(hearing) if not (guessed.source or guessed.target) else ()
         mentions = unmatched(hearing, [(e.start, e.end) for _, e, _ in own])
@@ -197,7 +197,7 @@ class Unmatched:
 
     def _asking(self, hearing: Hearing, slots: Slots) -> Understood | None:
         """What is asked about the order that waits: it is read again where its payee is asked about, else answered."""
-        if slots == Slots() and self._asks(hearing):
+        if slots == NO_SLOTS and self._asks(hearing):
             return Understood(Intent.QNA, route=Route.QNA, payees=hearing.heard.payees)
         if self._asks_who(hearing):
             return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, payees=hearing.heard.payees)

@@ -63,7 +63,7 @@ class Automaton:
         self._read: dict[tuple[int, ...], int] = {}
         self._memo: dict[int, int] = {}
         self._preceding: dict[int, int] = {}
-        self._own: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._own: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, int], ...]] = {}
 
     def __getstate__(self) -> dict[str, object]:
         """Without what a use remembers."""
@@ -146,14 +146,11 @@ class Automaton:
                 continue
             if FILLER in symbols and states & self._owned(sets[start], template):
                 filler = Edge(start, at, FILLER)
-            if not states & self._own_reading(template, symbols):
-                continue
-            reached = self._owned(sets[start], template)
-            for symbol in symbols:
-                here = states & self._own_reading(template, (symbol,))
+            for symbol, read in self._own_readings(template, symbols):
+                here = states & read
                 while here:
                     state = (here & -here).bit_length() + self._ranges[template][0] - 2
-                    if sources := reached & self._before(state, template):
+                    if sources := self._owned(sets[start], template) & self._before(state, template):
                         return Edge(start, at, symbol, rank, value), state, sources
                     here &= here - 1
         assert filler is not None, "a reached state has an edge into it"
@@ -174,11 +171,12 @@ class Automaton:
             made = self._preceding[state] = made | self._firsts[template] >> state & 1
         return made
 
-    def _own_reading(self, template: int, symbols: tuple[int, ...]) -> int:
-        """A template's own states among those that are read as one of the symbols, the start before them."""
+    def _own_readings(self, template: int, symbols: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        """Those of the symbols that a template has, in their order, each with the states that are read as it."""
         made = self._own.get((template, symbols))
         if made is None:
-            made = self._owned(self._reading(symbols), template)
+            each = ((symbol, self._owned(self._of_symbol[symbol], template)) for symbol in symbols)
+            made = tuple((symbol, states) for symbol, states in each if states)
             if len(self._own) >= MAX_MEMO:
                 self._own.clear()
             self._own[template, symbols] = made

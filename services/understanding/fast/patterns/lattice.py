@@ -96,6 +96,11 @@ class Trie:
         """Whether any of the units may begin a phrase: soon told, and mostly not so."""
         return not self._first.keys().isdisjoint(units)
 
+    def begun(self, units: Iterable[str]) -> list[int]:
+        """The units at which a phrase may begin: none of any other is worth being looked for."""
+        first = self._first
+        return [at for at, unit in enumerate(units) if unit in first]
+
     def opens(self, unit: str) -> bool:
         """Whether any phrase begins with a unit."""
         return unit in self._first

@@ -1,8 +1,7 @@
 """How verbs end in a language that says so at the end: stems, auxiliaries and politeness as states, not as lists."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
@@ -46,8 +45,7 @@ class EndingsFile(RuleFile):
     verbs: dict[str, VerbGroup]
 
 
-@dataclass(frozen=True, slots=True)
-class _Start:
+class _Start(NamedTuple):
     symbol: int
     state: int
     never: frozenset[int]
@@ -68,23 +66,33 @@ class Endings:
         for name, group in file.verbs.items():
             self._group(file, group, symbols[group.symbol or name])
 
-    def edges(self, words: tuple[str, ...], at: int) -> list[Edge]:
-        """Every verb that begins at unit `at`, up to each place where it may have ended."""
+    def rows(self, words: tuple[str, ...]) -> list[list[Edge]]:
+        """Every verb, up to each place where it may have ended, by the unit that it begins at."""
+        rows: list[list[Edge]] = [[] for _ in words]
+        for at in self._verbs.begun(words):
+            rows[at] = self._edges(words, at)
+        return rows
+
+    def _edges(self, words: tuple[str, ...], at: int) -> list[Edge]:
         found: dict[tuple[int, int], Edge] = {}
         for stem, starts in self._verbs.steps(words, at):
-            for start in map(self._starts.__getitem__, starts):
-                for end in self._ends(words, stem, start):
-                    found[end, start.symbol] = Edge(at, end, start.symbol)
+            known: dict[tuple[int, frozenset[int]], set[int]] = {}  # many verbs go on alike
+            for symbol, state, never in map(self._starts.__getitem__, starts):
+                ends = known.get((state, never))
+                if ends is None:
+                    ends = known[state, never] = self._ends(words, stem, state, never)
+                for end in ends:
+                    found[end, symbol] = Edge(at, end, symbol)
         return list(found.values())
 
-    def _ends(self, words: tuple[str, ...], at: int, start: _Start) -> set[int]:
+    def _ends(self, words: tuple[str, ...], at: int, begin: int, never: frozenset[int]) -> set[int]:
         ends: set[int] = set()
         seen: set[tuple[int, int]] = set()
-        rest = [(at, start.state)]
+        rest = [(at, begin)]
         while rest:
             here = rest.pop()
             place, state = here
-            if here in seen or state in start.never:
+            if here in seen or state in never:
                 continue
             seen.add(here)
             if state in self._accepting or state == len(self._after):

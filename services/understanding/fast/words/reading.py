@@ -86,23 +86,22 @@ def _laid_out(grammar: Grammar, heard: Annotation, context: Context) -> Utteranc
     told = _told(grammar, heard, context, units)
     barred = _in_no_name(grammar, words, taken)
     endings = grammar.endings
-    verbs = tuple(endings.edges(words, at) for at in range(len(words))) if endings is not None else ()
+    verbs = tuple(endings.rows(words)) if endings is not None else ()
 
     def steps(at: int) -> list[Step]:
         """Phrases from there on; what is a thing of the caller's says something: "the pet one", of an insurance."""
-        found = [step for step in grammar.trie.steps(words, at) if step[0] > moved.get(at, 0)]
+        found = grammar.trie.steps(words, at)
+        found = [step for step in found if step[0] > moved[at]] if at in moved else found
         return [(end, tuple(s for s in read if s != FILLER)) for end, read in found] if named[at] else found
 
     def scan(at: int) -> list[Edge]:
-        edges = [*verbs[at]] if verbs else []
-        edges.extend(typed.get(at, ()))
-        edges.extend(told.get(at, ()))
-        owned = _owned(grammar, nouns, words, named[at], typed.get(at, ()))
-        edges.extend(edge._replace(rank=_SPAN_RANK) if edge.end == moved.get(at) else edge for edge in owned)
+        edges = [*(verbs[at] if verbs else ()), *typed.get(at, ()), *told.get(at, ())]
+        if named[at]:
+            owned = _owned(grammar, nouns, words, named[at], typed.get(at, ()))
+            edges += [edge._replace(rank=_SPAN_RANK) if edge.end == moved.get(at) else edge for edge in owned]
         if offered is not None:
-            edges.extend(Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at))
-        edges.extend(Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, barred))
-        return edges
+            edges += [Edge(at, edge.end, pointed, _SPAN_RANK, edge.symbol) for edge in offered.scan(words, at)]
+        return edges + [Edge(at, end, other, _OTHER_RANK) for end in _name_ends(grammar, words, at, barred)]
 
     rows = {id(nouns.trie): (nouns.trie, named)}
     lattice = Lattice(len(words), steps, scan)
