@@ -63,7 +63,9 @@ from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone
 from services.understanding.correction.misheard import misheard
+from services.understanding.correction.order_pointers import of_another
 from services.understanding.correction.reasoned_amounts import kept_there, reasoned_amount
+from services.understanding.correction.refused_parts import refused
 from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
 from services.understanding.offers.indirect_orders import mentioned, of_an_account
@@ -96,7 +98,9 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
-    # What waits is refused, and the reason told.
+    # A part of what is read back will not do; of another order; what waits is refused, and the reason told.
+    _Look(_ALL, refused),
+    _Look(_ALL, lambda said, _: of_another(said)),
     _Look(_ALL, declined),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
