@@ -4,7 +4,7 @@ What is corrected stands right before the words that announce it, or is said ane
 it the words are read again, and are meant so where they are two orders then.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from schemas.intent import Evidence, Intent, Understood
 from services.understanding.correction.editing_terms import MAX_CUTS, Cut, announced_cuts
@@ -32,22 +32,26 @@ def within_two(said: Said) -> Understood | None:
 
 
 def _corrected_from(said: Said, cut: Cut) -> int | None:
-    """Where what is corrected begins; None where the later words begin with no value of a kind that was said before."""
+    """Where what is corrected begins; None where no other value of its kind, said once, is behind it."""
     named = {kind: places for kind in _KINDS if (places := _named(said, kind))}
-    later = next((kind for kind, places in named.items() if any(e.start == cut.start for e in places)), None)
-    before = [each for each in named.get(later or "", ()) if each.end <= cut.end]
-    if not before:
-        return None
-    last = max(before, key=lambda each: each.start)
-    dropped = {k for k, places in named.items() if any(last.end <= e.start < cut.end for e in places)}
-    anew = {k for k, places in named.items() if any(e.start >= cut.start for e in places)}
-    return last.start if cut.end - last.end <= _BESIDE or dropped <= anew else None
+    for places in named.values():
+        later = next((value for evidence, value in places if evidence.start == cut.start), None)
+        before = [each for each in places if each[0].end <= cut.end]
+        if later is None or not before:
+            continue
+        last, value = max(before, key=lambda each: each[0].start)
+        if later == value or sum(each == value for _, each in before) > 1:  # 「妹に七千円、妹っていうか大家さんに」
+            return None
+        dropped = {k for k, others in named.items() if any(last.end <= e.start < cut.end for e, _ in others)}
+        anew = {k for k, others in named.items() if any(e.start >= cut.start for e, _ in others)}
+        return last.start if cut.end - last.end <= _BESIDE or dropped <= anew else None
+    return None
 
 
-def _named(said: Said, kind: str) -> list[Evidence]:
-    """Where values of a kind stand."""
+def _named(said: Said, kind: str) -> list[tuple[Evidence, Any]]:
+    """The values of a kind, and where they stand."""
     intent = Intent.BILL_PAYMENT if kind == "bill" else Intent.TRANSFER_MONEY
-    return [evidence for evidence, _ in Mentions.of_all(said).of(intent).get(kind, ())]
+    return Mentions.of_all(said).of(intent).get(kind, [])
 
 
 def _two(one: Understood, two: Understood) -> bool:
