@@ -6,7 +6,8 @@ it the words are read again, and are meant so where they are two orders then.
 
 from typing import Any, Final
 
-from schemas.intent import Evidence, Intent, Understood
+from schemas.ids import BillId
+from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from services.understanding.correction.editing_terms import MAX_CUTS, Cut, announced_cuts
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import set_back
@@ -25,9 +26,25 @@ def within_two(said: Said) -> Understood | None:
         start = _corrected_from(said, cut)
         if start is None:
             continue
-        found = set_back(said.again(said.text[:start] + said.text[cut.start :]), said.text, start, cut.start, 0)
+        plain = said.text[:start] + said.text[cut.start :]
+        found = said.again(plain)
+        found = found if found.then is not None else _behind_bill(said, plain, start, cut) or found
         if found.then is not None and _two(found, found.then):
-            return found
+            return set_back(found, said.text, start, cut.start, 0)
+    return None
+
+
+def _behind_bill(said: Said, plain: str, start: int, cut: Cut) -> Understood | None:
+    """The payment of a bill that stands first in the words without what is corrected, and the order behind it."""
+    kept = [(e, bill, e.end - (cut.start - start if e.start >= cut.start else 0)) for e, bill in _named(said, "bill")]
+    for told, bill, end in [each for each in kept if each[0].end <= start or each[0].start >= cut.start][:1]:
+        joint = said.rules.phrases.conjunctions.longest(said.rules.units(plain[end:]).words, 0)[0]
+        order = said.again(" " * (end + joint) + plain[end + joint :]) if joint else Understood(None)
+        begin = end - len(told.surface)
+        if order.then is None and not plain[:begin].strip():
+            place = Evidence(begin, end, told.surface, told.rule)
+            slots = Slots(bill=Slot(BillId(bill), place))
+            return Understood(Intent.BILL_PAYMENT, slots, (), Route.FAST, order.confidence, told.rule, then=order)
     return None
 
 
