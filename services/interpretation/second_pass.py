@@ -17,9 +17,9 @@ from services.understanding.clarification.billers import (
 )
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
-from services.understanding.clarification.conditions import hanging, kept_back, on_condition
+from services.understanding.clarification.conditions import hanging, hung_last, kept_back, on_condition
 from services.understanding.clarification.declined_orders import declined
-from services.understanding.clarification.derived_amounts import alike, reckoned
+from services.understanding.clarification.derived_amounts import alike, multiplied, reckoned
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import aggrieved, asked_plainly, back_on, deceived, taken_back
@@ -121,6 +121,7 @@ _LOOKS: Final = (
     _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.
     _Look(_ALL, weighed, measured),
+    _Look(_ALL, hung_last, multiplied),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

@@ -35,6 +35,8 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
     place, hangs = _onto(said), found.slots.condition
     if place is not None and hangs is not None and overlap(place, hangs.evidence):  # 「生活費に20万以上残るなら」
         return None
+    if place is not None and any(overlap(place, each) for each in found.unread):  # 「普通に足りなかったら」
+        return None
     repaired = rules.cues.repairs.holds(said.units.words)
     both = found.slots.payee is not None and found.slots.target is not None
     second = found.then is not None and found.then.slots.amount is not None
