@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.consent import ORDERS
+from schemas.consent import NO_TERMS, ORDERS
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, SpanKind, overlap
@@ -172,7 +172,8 @@ def hung_last(said: Said, found: Understood) -> Understood | None:
         return None
     if said.context.terms.awaited in ORDERS and clause.start() == 0:
         return _refused(said)
-    order = said.part(0, clause.start() - 1) if clause.start() > 1 and not said.context.code else None
+    alone = replace(said.context, terms=NO_TERMS, confirming=False, asked=None)
+    order = said.look(0, clause.start() - 1, alone) if clause.start() > 1 and not said.context.code else None
     if order is None or not order.moves or order.then is not None:
         return None
     left = said.heard.evidence(clause.start(), len(said.text.rstrip("。")), _RULE)
