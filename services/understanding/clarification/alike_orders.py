@@ -1,6 +1,6 @@
 """As much to somebody else, half of it or twice: 「麻衣に五万、翔太に同じだけ」, 「その倍を翔太に」.
 
-It is read as "to him too, the same"; what that is half or twice of, the order before it tells, in one breath or the last.
+It is read as "to him too, the same"; what that is half or twice of, the order before it tells, in one breath or not.
 """
 
 from dataclasses import replace
@@ -55,8 +55,9 @@ def _read(said: Said, place: tuple[int, Evidence, int], portion: str) -> Underst
     amount = _times(first.slots.amount, portion)
     if not first.moves or first.then is not None or first.missing or amount is None:
         return None
-    given = {"payee": leaning.slots.payee, "amount": amount, "date": leaning.slots.date or first.slots.date}
-    return replace(first, then=replace(first, slots=replace(first.slots, target=None, **given)))
+    day = leaning.slots.date or first.slots.date
+    slots = replace(first.slots, payee=leaning.slots.payee, target=None, amount=amount, date=day)
+    return replace(first, then=replace(first, slots=slots))
 
 
 def _times(amount: Slot[MoneyValue] | None, portion: str) -> Slot[MoneyValue] | None:
