@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
+from schemas.span import MoneyValue
 from services.dialogue.advance import advance
 from services.dialogue.amounts import merged
 from services.dialogue.each_card import all_cards, with_others
@@ -173,8 +174,9 @@ def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, fact
         return and_again(state, "cancel.nothing", facts)
     begin = 2 if ordered is None else 3  # behind the one at hand, and one that is done
     at = next((n - begin for n, each in enumerate(queue, begin) if is_it(each, which, n)), None)
-    if at is None:
-        return None
+    if at is None:  # of none of them: only what stands in its place is put into the one at hand
+        instead = heard.slots.amount if isinstance(heard.said_of, MoneyValue) else heard.slots.payee
+        return refused(state, task) if isinstance(heard.said_of, str | MoneyValue) and instead is None else None
     alone = not (heard.said_of or heard.unresolved)
     if alone and replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
         left = replace(state.memory, queue=(*queue[:at], *queue[at + 1 :]))

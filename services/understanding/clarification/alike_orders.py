@@ -53,7 +53,7 @@ def _read(said: Said, place: tuple[int, Evidence, int], portion: str) -> Underst
         told = Slot(portion, name) if portion else None
         return replace(leaning, slots=replace(leaning.slots, portion=told))
     amount = _times(first.slots.amount, portion)
-    if not first.moves or first.then is not None or first.missing or amount is None:
+    if first.intent is not Intent.TRANSFER_MONEY or not first.moves or first.then or first.missing or amount is None:
         return None
     day = leaning.slots.date or first.slots.date
     slots = replace(first.slots, payee=leaning.slots.payee, target=None, amount=amount, date=day)
