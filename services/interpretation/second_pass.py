@@ -60,6 +60,7 @@ from services.understanding.correction.anchored_dates import by_the_order, liken
 from services.understanding.correction.card_exclusions import spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
+from services.understanding.correction.coordinated_repairs import transfer_alone
 from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone
@@ -160,7 +161,7 @@ _LOOKS: Final = (
     _Look(_ELSE, each_named),
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),
-    _Look(_THEN, day_of_the_last),
+    _Look(_THEN, day_of_the_last, transfer_alone),
     # An order that may not be wanted; a transfer in words that nobody read.
     _Look(_ELSE, unsettled),
     _Look(_ELSE, offered),

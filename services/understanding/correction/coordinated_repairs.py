@@ -4,10 +4,11 @@ What is corrected stands right before the words that announce it, or is said ane
 Without it the words are read again, and are meant so where they are two orders then.
 """
 
+from dataclasses import replace
 from typing import Any, Final
 
 from schemas.ids import BillId
-from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.editing_terms import MAX_CUTS, Cut, announced_cuts
 from services.understanding.correction.mentions import Mentions
 from services.understanding.correction.merging import set_back
@@ -23,6 +24,8 @@ def within_two(said: Said) -> Understood | None:
     if said.rules.spaced or not said.context.idle:
         return None
     for cut in [each for each in announced_cuts(said) if not each.denies][-MAX_CUTS:]:
+        if (as_well := _as_well(said, cut)) is not None:
+            return as_well
         start = _corrected_from(said, cut)
         if start is None:
             continue
@@ -32,6 +35,24 @@ def within_two(said: Said) -> Understood | None:
         if found.then is not None and _two(found, found.then):
             return set_back(found, said.text, start, cut.start, 0)
     return None
+
+
+def _as_well(said: Said, cut: Cut) -> Understood | None:
+    """An order, and one that is said to be meant as well: 「本田さんに五千円、あ、電気代も払って」."""
+    if not said.rules.patterns.as_well.search(said.text, cut.start, cut.stop):
+        return None
+    one, two = said.look(0, cut.end, said.context), said.look(cut.start, cut.stop, said.context)
+    other = one.slots.payee != two.slots.payee or one.slots.bill != two.slots.bill
+    return replace(one, then=two) if other and one.then is None and one.whole and _two(one, two) else None
+
+
+def transfer_alone(said: Said, found: Understood) -> Understood | None:
+    """The transfer, with the bills that are named besides unread, where all was taken for one payment."""
+    payee, bill = found.slots.payee, found.slots.bill
+    if said.rules.spaced or found.doubted != (SlotName.BILL,) or not (payee and bill and found.slots.amount):
+        return None
+    slots, left = replace(found.slots, bill=None), (*found.unread, bill.evidence)
+    return replace(found, intent=Intent.TRANSFER_MONEY, slots=slots, unread=left, doubted=(), rule=None)
 
 
 def _behind_bill(said: Said, plain: str, start: int, cut: Cut) -> Understood | None:

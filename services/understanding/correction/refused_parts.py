@@ -6,8 +6,7 @@ from typing import Final
 
 from schemas.consent import ORDERS
 from schemas.intent import MONEY_MOVING, READING, Intent, Route, SlotName, Understood
-from schemas.money import exponent
-from schemas.span import SUMS, Span, SpanKind, amount_readings
+from schemas.span import SUMS, SpanKind
 from services.understanding.correction.merging import said_in, values, with_words
 from services.understanding.correction.said import Said
 from services.understanding.fast.freeform.told import RULE as TOLD
@@ -22,23 +21,21 @@ def refused(said: Said, found: Understood) -> Understood | None:
     """What is told besides, with the parts that are refused as such; None where none is, or all of it was read."""
     if said.rules.spaced or said.context.terms.awaited not in ORDERS:
         return None
-    text, parts = said.text, list[SlotName]()
-    for part, start, end in sorted(_named(said), key=lambda each: each[1]):
+    text, parts = said.text, dict[SlotName, None]()
+    for start, end, part, own in sorted(_named(said)):
         clause = said.rules.patterns.no_good.match(text, end)
-        if clause is None or _read(found, part, start, clause.end()):
-            continue
-        parts.append(part)
-        text = with_words(text, start, clause.end(), "、")
-    if not parts:
+        if clause is not None and not _read(found, part, start, clause.end()):
+            parts |= {part: None} if own else {}
+            text = with_words(text, start, clause.end(), "、")
+    if text == said.text:
         return None
     rest = said_in(said.again(text), said.text) if text.strip(" 、。") else Understood(None)
     if rest.intent in _LEFT:
         return None
-    own = _own(said)
-    mine = [part for part in dict.fromkeys(parts) if part in own and part.value not in values(rest.slots)]
+    rejected = tuple(part for part in parts if part.value not in values(rest.slots))
     if rest.intent in {Intent.CORRECT, Intent.INFORM} | MONEY_MOVING and rest.consent is None:
-        return replace(rest, rejected=tuple(dict.fromkeys((*rest.rejected, *mine))))
-    return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, rule=TOLD, rejected=tuple(mine))
+        return replace(rest, rejected=tuple(dict.fromkeys((*rest.rejected, *rejected))))
+    return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, rule=TOLD, rejected=rejected)
 
 
 def _read(found: Understood, part: SlotName, start: int, end: int) -> bool:
@@ -48,42 +45,21 @@ def _read(found: Understood, part: SlotName, start: int, end: int) -> bool:
     return found.intent is Intent.CANCEL or (found.sure and found.rule != TOLD and (instead or part in found.rejected))
 
 
-def _named(said: Said) -> Iterator[tuple[SlotName, int, int]]:
-    """The days and own accounts that are named, and the order's own parts, each with its place."""
+def _named(said: Said) -> Iterator[tuple[int, int, SlotName, bool]]:
+    """The days and accounts that are named, and the order's own sum and payee: where, and whether it is its own."""
     terms, units, nouns = said.context.terms, said.units, said.hearing.nouns
     for span in said.heard.spans:
+        sum_ = getattr(span.value, "amount_minor", None) if span.kind in SUMS else None
         if span.kind is SpanKind.DATE:
-            yield SlotName.DATE, span.start, span.end
-        elif span.kind in SUMS and _so_much(said, span):
-            yield SlotName.AMOUNT, span.start, span.end
+            yield span.start, span.end, SlotName.DATE, getattr(span.value, "start", None) == terms.on
+        elif terms.amount is not None and sum_ == terms.amount.minor:
+            yield span.start, span.end, SlotName.AMOUNT, True
     for that in said.rules.patterns.that_part.finditer(said.text):
-        yield SlotName(that.lastgroup or ""), that.start(), that.end()
-    for row in said.hearing.reading.phrases(nouns.trie):
-        edges = [edge for edge in row if nouns.nouns[edge.symbol].kind == "account"]
-        for edge in edges:
-            into = terms.target is not None and nouns.nouns[edge.symbol].id == terms.target
-            yield SlotName.TARGET if into else SlotName.SOURCE, units.starts[edge.start], units.ends[edge.end - 1]
+        yield that.start(), that.end(), SlotName(that.lastgroup or ""), True
+    for edge in nouns.trie.edges(said.hearing.reading.words):
+        if (noun := nouns.nouns[edge.symbol]).kind == "account":
+            part = SlotName.TARGET if noun.id in {terms.target} - {None} else SlotName.SOURCE
+            yield units.starts[edge.start], units.ends[edge.end - 1], part, noun.id in {terms.source, terms.target}
     names = {each for name in terms.names for each in (name, name.replace(" ", ""))} if terms.bill is None else set()
-    called = max((each for each in names if len(each) >= _LEAST and each in said.text), key=len, default="")
-    if called:
-        at = said.text.index(called)
-        yield SlotName.PAYEE, at, at + len(called)
-
-
-def _own(said: Said) -> set[SlotName]:
-    """The parts of which the order's own value is named."""
-    terms, nouns = said.context.terms, said.hearing.nouns
-    named = {nouns.nouns[edge.symbol].id for row in said.hearing.reading.phrases(nouns.trie) for edge in row}
-    days = [span.value for span in said.heard.spans if span.kind is SpanKind.DATE]
-    told = {SlotName.AMOUNT, SlotName.PAYEE}
-    told |= {SlotName(that.lastgroup or "") for that in said.rules.patterns.that_part.finditer(said.text)}
-    told |= {SlotName.DATE} if any(getattr(day, "start", None) == terms.on for day in days) else set()
-    told |= {SlotName.SOURCE} if terms.source in named else set()
-    return told | ({SlotName.TARGET} if terms.target in named else set())
-
-
-def _so_much(said: Said, span: Span) -> bool:
-    """Whether a sum is first of all the order's."""
-    amount = said.context.terms.amount
-    readings = amount_readings(span, exponent(amount.currency)) if amount is not None else ()
-    return amount is not None and bool(readings) and readings[0].amount_minor == amount.minor
+    if called := max((each for each in names if len(each) >= _LEAST and each in said.text), key=len, default=""):
+        yield said.text.index(called), said.text.index(called) + len(called), SlotName.PAYEE, True
