@@ -1,7 +1,6 @@
 """A correction inside of one of two wishes: 「本田さんに5千円と電気代、いやガス代払って」.
 
-What is corrected stands right before the words that announce it, or is said anew with all that was said with it.
-Without it the words are read again, and are meant so where they are two orders then.
+The words are read again without what is corrected, and are meant so where they are two orders then.
 """
 
 from dataclasses import replace

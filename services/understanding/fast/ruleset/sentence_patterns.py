@@ -44,9 +44,6 @@ class SentencePatterns(RuleFile):
     that_part: re.Pattern[str] = _NOWHERE
     hangs_last: re.Pattern[str] = _NOWHERE
     for_several: re.Pattern[str] = _NOWHERE
-    as_much: re.Pattern[str] = _NOWHERE
-    as_much_to: re.Pattern[str] = _NOWHERE
-    the_same: str = ""
     nth_order: re.Pattern[str] = _NOWHERE
     of_that_order: re.Pattern[str] = _NOWHERE
     other_than: re.Pattern[str] = _NOWHERE
