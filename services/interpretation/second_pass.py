@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
+from services.understanding.clarification.alike_orders import as_much
 from services.understanding.clarification.billers import (
     asked_alike,
     bills_besides,
@@ -116,7 +117,8 @@ _LOOKS: Final = (
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
-    # Orders in a sentence of another shape.
+    # As much to somebody else, half of it or twice; orders in a sentence of another shape.
+    _Look(_ALL, as_much),
     _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.
     _Look(_ALL, weighed, measured),

@@ -42,6 +42,9 @@ class SentencePatterns(RuleFile):
     not_this: re.Pattern[str] = _NOWHERE
     no_good: re.Pattern[str] = _NOWHERE
     that_part: re.Pattern[str] = _NOWHERE
+    as_much: re.Pattern[str] = _NOWHERE
+    as_much_to: re.Pattern[str] = _NOWHERE
+    the_same: str = ""
     hangs_last: re.Pattern[str] = _NOWHERE
     for_several: re.Pattern[str] = _NOWHERE
     nth_order: re.Pattern[str] = _NOWHERE
