@@ -245,6 +245,7 @@ class Understood:
     `doubted` names the slots of which several values were said, each a reading, and one is meant.
     `consent` is the proof that all of it agrees to what waits: CONFIRM without it is a yes to nothing.
     `begun`: no rule has read it all, and some rule's sentences begin so.
+    `said_of`: whose order it is said of, of how much, or the how-manieth, where that is not the one at hand.
     """
 
     intent: Intent | None
@@ -262,6 +263,7 @@ class Understood:
     consent: Consent | None = None
     doubted: tuple[SlotName, ...] = ()
     begun: bool = False
+    said_of: PayeeId | MoneyValue | int | None = None
 
     @property
     def whole(self) -> bool:

@@ -187,11 +187,9 @@ def _besides(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if same and isinstance(state.phase, Reading | Confirming):
         return read_again(state.memory, state.phase.it)
     full = not (same or room(state.memory))
-    return and_again(
-        state if same or full else queued(state, replace(heard, then=heard), facts),
-        "say.no_more_kept" if full else "confirm.this_first",
-        facts,
-    )
+    kept = state if same or full else state.keeping(put_by(state.memory, (leaning(state, heard, facts),)))
+    kept = kept if kept is state else queued(kept, heard, facts)
+    return and_again(kept, "say.no_more_kept" if full else "confirm.this_first", facts)
 
 
 def _goes_on(state: DialogueState, waiting: Task, said: Task) -> bool:

@@ -1,7 +1,10 @@
-"""What waits its turn: so much is kept, and what there is no room for is refused in words."""
+"""What waits its turn, and which of several orders is meant: so much is kept, and the rest refused in words."""
 
 from dataclasses import replace
 
+from schemas.ids import PayeeId
+from schemas.intent import Understood
+from schemas.span import MoneyValue
 from services.dialogue.names import reply
 from services.dialogue.phases import Memory, Task
 from services.dialogue.rules import dialogue_rules
@@ -18,3 +21,13 @@ def waiting(memory: Memory, tasks: tuple[Task, ...], *, next_: bool = False) -> 
     queue = (*kept, *memory.queue) if next_ else (*memory.queue, *kept)
     memory = replace(memory, queue=queue) if kept else memory
     return memory if len(kept) == len(tasks) else memory.first(reply("say.no_more_kept"))
+
+
+def is_it(order: Task, which: PayeeId | MoneyValue | int, place: int) -> bool:
+    """Whether an order is meant by who gets it, by how much it is, or by its place among them."""
+    return which in {order.payee, place} or (which,) == order.amounts
+
+
+def of_what_went_out(memory: Memory, heard: Understood) -> bool:
+    """Whether it is said of the order that was carried out last, of which nothing changes any more."""
+    return heard.said_of is not None and memory.ordered is not None and is_it(memory.ordered, heard.said_of, 1)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
+from schemas.span import MoneyValue
 from services.dialogue.advance import advance
 from services.dialogue.amounts import merged
 from services.dialogue.each_card import all_cards, with_others
@@ -16,7 +17,7 @@ from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
-from services.dialogue.turns import waiting
+from services.dialogue.turns import is_it, of_what_went_out, waiting
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -165,13 +166,19 @@ def _all_changed(state: DialogueState, heard: Understood, facts: Facts) -> Dialo
 
 def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """What is said of an order that waits its turn, by who gets it: "make dave's seventy"; a code stays awaited."""
-    payee, queue = heard.slots.payee, state.memory.queue
-    if not queue or payee is None or state.read_back is None or payee.value == task.payee:
+    payee, queue, ordered = heard.slots.payee, state.memory.queue, state.memory.ordered
+    which = heard.said_of or (payee.value if payee is not None else None)
+    if which is None or state.read_back is None or which == task.payee:
         return None
-    at = next((i for i, each in enumerate(queue) if each.payee == payee.value), None)
-    if at is None:
-        return None
-    if replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
+    if of_what_went_out(state.memory, heard):
+        return and_again(state, "cancel.nothing", facts)
+    begin = 2 if ordered is None else 3  # behind the one at hand, and one that is done
+    at = next((n - begin for n, each in enumerate(queue, begin) if is_it(each, which, n)), None)
+    if at is None:  # of none of them: only what stands in its place is put into the one at hand
+        instead = heard.slots.amount if isinstance(heard.said_of, MoneyValue) else heard.slots.payee
+        return refused(state, task) if isinstance(heard.said_of, str | MoneyValue) and instead is None else None
+    alone = not (heard.said_of or heard.unresolved)
+    if alone and replace(heard.slots, payee=None) == Slots():  # "no, dave": his comes first
         left = replace(state.memory, queue=(*queue[:at], *queue[at + 1 :]))
         return advance(waiting(left, (task,)), queue[at], facts)
     changed = merged(queue[at], heard, facts)

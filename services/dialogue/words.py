@@ -36,6 +36,7 @@ from services.dialogue.remarks import everything_cancelled, offered_once, remark
 from services.dialogue.resume import come_back, dropped, go_on, going_on, offer_person, refused, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.tasks import ordered, task_of
+from services.dialogue.turns import of_what_went_out
 from services.dialogue.values import value_unasked
 
 _MODEL_MAY_CHOOSE: Final = COMMANDS | {Intent.HUMAN_HANDOFF, Intent.QNA, Intent.CANCEL, Intent.INFORM}
@@ -79,6 +80,7 @@ def _never_as_it_was(state: DialogueState, event: UserUtterance, step: Step, fac
     """What to change is asked where an order would but be read again behind a refusal, or another value not read."""
     at, (after, _), heard = state.phase, step, event.understood
     answers = heard.intent in {None, Intent.INFORM, Intent.CORRECT} and heard.slots.topic is None
+    answers = answers and not of_what_went_out(state.memory, heard)
     if not isinstance(at, Reading | Confirming) or not answers or after.memory.queue != state.memory.queue:
         return step
     payee = at.it.task.payee

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
+from services.understanding.clarification.alike_orders import as_much
 from services.understanding.clarification.billers import (
     asked_alike,
     bills_besides,
@@ -16,9 +17,16 @@ from services.understanding.clarification.billers import (
 )
 from services.understanding.clarification.collective_amounts import shared_out
 from services.understanding.clarification.competing_values import doubled
-from services.understanding.clarification.conditions import elsewise, from_elsewhere, hanging, kept_back, on_condition
+from services.understanding.clarification.conditions import (
+    elsewise,
+    from_elsewhere,
+    hanging,
+    hung_last,
+    kept_back,
+    on_condition,
+)
 from services.understanding.clarification.declined_orders import declined
-from services.understanding.clarification.derived_amounts import alike, reckoned, unlike
+from services.understanding.clarification.derived_amounts import alike, multiplied, reckoned, unlike
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import (
@@ -66,11 +74,14 @@ from services.understanding.correction.anchored_dates import by_the_order, liken
 from services.understanding.correction.card_exclusions import meant_instead, spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
+from services.understanding.correction.coordinated_repairs import transfer_alone
 from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone
 from services.understanding.correction.misheard import misheard
+from services.understanding.correction.order_pointers import of_another
 from services.understanding.correction.reasoned_amounts import kept_there, reasoned_amount
+from services.understanding.correction.refused_parts import refused
 from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
 from services.understanding.offers.indirect_orders import mentioned, of_an_account
@@ -103,7 +114,9 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
-    # What waits is refused, and the reason told.
+    # A part of what is read back will not do; of another order; what waits is refused, and the reason told.
+    _Look(_ALL, refused),
+    _Look(_ALL, lambda said, _: of_another(said)),
     _Look(_ALL, declined),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
@@ -118,12 +131,14 @@ _LOOKS: Final = (
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
-    # Orders in a sentence of another shape.
+    # As much to somebody else, half of it or twice; orders in a sentence of another shape.
+    _Look(_ALL, as_much),
     _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.
     _Look(_ALL, elsewise),
     _Look(_ALL, weighed, measured),
-    _Look(_ALL, from_elsewhere),
+    _Look(_ALL, from_elsewhere, hung_last),
+    _Look(_ALL, multiplied),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),
@@ -162,7 +177,7 @@ _LOOKS: Final = (
     _Look(_ELSE, each_named),
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),
-    _Look(_THEN, day_of_the_last),
+    _Look(_THEN, day_of_the_last, transfer_alone),
     # An order that may not be wanted; a transfer in words that nobody read.
     _Look(_ELSE, unsettled),
     _Look(_ELSE, offered),

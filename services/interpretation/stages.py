@@ -290,9 +290,9 @@ class _Stages:
         return known.pieces[start, text]
 
     def _alone(self, heard: Annotation, start: int, text: str) -> Annotation:
-        known = {(span.start - start, span.end - start): span for span in heard.spans}
+        known = {(span.start - start, span.end - start, span.surface): span for span in heard.spans}
         spans = tuple(
-            replace(known[at], start=s.start, end=s.end) if (at := (s.start, s.end)) in known else s
+            replace(known[at], start=s.start, end=s.end) if (at := (s.start, s.end, s.surface)) in known else s
             for s in self.normalize(text)
         )
         return Annotation(replace(heard.transcript, text=text), spans, self.find(text, spans))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from schemas.consent import ORDERS
+from schemas.consent import NO_TERMS, ORDERS
 from schemas.ids import RuleId
 from schemas.intent import MONEY_MOVING, READING, Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, SpanKind, overlap
@@ -198,7 +198,26 @@ def _asked_about(said: Said, found: Understood) -> Understood | None:
     words, marks = [said.rules.units(each.surface).words for each in (*left, *days)], said.rules.cues.conditions
     if not any(marks.ends(each, len(each), _MOST) for each in words):
         return None
-    return replace(found, slots=replace(found.slots, topic=_topic(said)), unread=left)
+    source = found.slots.source
+    if source is not None and any(each.end == source.evidence.start for each in left):
+        source = None  # 「貯蓄になければ普通から」: it pays only then
+    return replace(found, slots=replace(found.slots, topic=_topic(said), source=source), unread=left)
+
+
+def hung_last(said: Said, found: Understood) -> Understood | None:
+    """The order with the condition behind it unread, where the verb comes last: 「三万、足りなかったら貯蓄から」."""
+    clause = said.rules.patterns.hangs_last.search(said.text) if not said.rules.spaced else None
+    read = found.sure and not (found.intent is Intent.CANCEL and said.context.idle)
+    if clause is None or read or found.slots.condition is not None or found.slots.about == Topic.CONDITIONAL:
+        return None
+    if said.context.terms.awaited in ORDERS and clause.start() == 0:
+        return _refused(said)
+    alone = replace(said.context, terms=NO_TERMS, confirming=False, asked=None)
+    order = said.look(0, clause.start() - 1, alone) if clause.start() > 1 and not said.context.code else None
+    if order is None or not order.moves or order.then is not None:
+        return None
+    left = said.heard.evidence(clause.start(), len(said.text.rstrip("。")), _RULE)
+    return replace(order, slots=replace(order.slots, topic=_topic(said)), unread=(*order.unread, left))
 
 
 def _ordered(said: Said, at: int) -> tuple[int, Understood] | None:

@@ -11,7 +11,7 @@ from typing import Final
 from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
 from schemas.ids import AccountId, RuleId
-from schemas.intent import SAID_FIRST, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, SAID_FIRST, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import NUMBERS
 from services.understanding.clarification.collective_amounts import unmeasured
 from services.understanding.clarification.reckoned_orders import month_before
@@ -21,6 +21,7 @@ from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare
+from services.understanding.fast.freeform.told import RULE as TOLD
 from services.understanding.fast.patterns.lattice import Trie
 from services.understanding.fast.words.hearing import Hearing
 
@@ -60,7 +61,8 @@ class _Derived:
 
 def reckoned(utterance: Said, found: Understood) -> Understood | None:
     """The order without its sum; None where no sum is told so."""
-    if not utterance.context.idle or found.intent not in _ABOUT or found.slots.topic is not None:
+    about = _ABOUT if utterance.rules.spaced else _ABOUT | MONEY_MOVING
+    if not utterance.context.idle or found.intent not in about or found.slots.topic is not None:
         return None
     return _told(_Derived(utterance.hearing, utterance)) if utterance.rules.spaced else _left_there(utterance)
 
@@ -89,6 +91,14 @@ def alike(said: Said, _: Understood) -> Understood | None:
     else:
         return None
     return Understood(Intent.CORRECT, slots, route=Route.FAST, confidence=1.0, rule=_ALIKE)
+
+
+def multiplied(said: Said, found: Understood) -> Understood | None:
+    """That what is read back is not the sum, where so many times one is wanted: 「一人五千円で三人分です」."""
+    settled = found.sure and found.rule != TOLD
+    if settled or said.context.terms.awaited not in ORDERS or not said.rules.patterns.for_several.search(said.text):
+        return None
+    return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=_ALIKE, rejected=(SlotName.AMOUNT,))
 
 
 def _told(said: _Derived) -> Understood | None:
@@ -162,8 +172,10 @@ def _left_there(said: Said) -> Understood | None:
     order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)
     rule = said.rules.cues.rule("reckoned")
     topic: Slot[str] = Slot(Topic.EXACT, said.heard.whole(rule))
-    if order.intent is not Intent.TRANSFER_MONEY or not (order.slots.payee or order.slots.target):
+    if order.intent not in MONEY_MOVING or not (order.slots.payee or order.slots.target or order.slots.bill):
         return unmeasured(topic)
+    if order.intent is Intent.BILL_PAYMENT:  # all that is due would stand for it
+        return replace(order, unread=(*order.unread, said.heard.evidence(start, end, rule)))
     slots = replace(order.slots, amount=None, topic=topic)
     return replace(order, slots=slots, route=Route.FAST, missing=(SlotName.AMOUNT,), rule=rule, doubted=())
 

@@ -87,14 +87,14 @@ def _may_be_each(said: Said, found: Understood) -> bool:
 
 
 def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
-    """Everyone who is named, in a row; nobody where each of them is clear, or there are too many."""
+    """Everyone who is named, in a row; nobody where each of two is clear, or there are too many."""
     if said.rules.spaced:
         row = in_a_row(said)
         return row if 1 < len(row) <= _MOST_BILLS else []
     named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
     between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
     joined = all(said.rules.patterns.joined_names.fullmatch(each) for each in between)
-    open_ = any(len(ids) > 1 for _, ids in named)
+    open_ = len(between) > 1 or any(len(ids) > 1 for _, ids in named)
     return named if joined and open_ and 1 <= len(between) <= _MORE else []
 
 

@@ -208,14 +208,18 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         return replace(found, slots=replace(slots, choice=Slot(1, whole)))
     if found.intent is not Intent.RECENT_TRANSACTIONS or found.by("recent_transactions.it"):
         return None
-    if slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
+    bill = next((each.evidence for each in found.unresolved if each.slot is SlotName.BILL), None)
+    if bill is not None and not said.rules.spaced and not (slots.merchant or slots.payee or slots.bill):
+        slots = replace(slots, merchant=Slot(bill.surface, bill))  # of a bill that nobody sends, not of all
+        found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
+    elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
         found = replace(found, unresolved=_Asked(said, found).others)  # the rent, whose payments are asked about
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
     sums = any(span.kind in {SpanKind.MONEY, SpanKind.DIGITS} for span in said.heard.spans)
     named, about = slots.merchant or slots.payee or slots.bill, ""
-    if named and not sums and slots.choice is None and patterns.asks_whether.search(said.text):
+    if named and not (sums or bill) and slots.choice is None and patterns.asks_whether.search(said.text):
         about = Topic.WHETHER
     elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
         about = Topic.SPENT

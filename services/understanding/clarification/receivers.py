@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import RuleId
-from schemas.intent import Annotation, Evidence, Intent, Mention, Route, SlotName, Understood
+from schemas.intent import Annotation, Evidence, Intent, Mention, Route, SlotName, Topic, Understood
 from schemas.payee import MatchOutcome
 from schemas.span import overlap
 from services.understanding.correction.mentions import Mentions
@@ -35,6 +35,9 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
     place, hangs = _onto(said), found.slots.condition
     if place is not None and hangs is not None and overlap(place, hangs.evidence):  # 「生活費に20万以上残るなら」
         return None
+    conditional = found.slots.about == Topic.CONDITIONAL
+    if place is not None and conditional and any(overlap(place, each) for each in found.unread):
+        return None  # 「普通に足りなかったら」
     repaired = rules.cues.repairs.holds(said.units.words)
     both = found.slots.payee is not None and found.slots.target is not None
     second = found.then is not None and found.then.slots.amount is not None

@@ -12,6 +12,7 @@ from schemas.intent import COUNTED, MONEY_MOVING, TOLD_ALONE, Context, Intent, M
 from schemas.span import NUMBERS, SpanKind
 from services.understanding.correction.amounts import points
 from services.understanding.correction.component_repairs import another_currency, another_number
+from services.understanding.correction.coordinated_repairs import within_two
 from services.understanding.correction.date_repairs import another_day
 from services.understanding.correction.editing_terms import Cut, last_cuts
 from services.understanding.correction.merging import kinds, merged, same, values
@@ -37,6 +38,8 @@ def repaired(said: Said, whole: Understood) -> Understood | None:
     """The meaning with the corrections made, or `whole` with what it left out; None where nothing was corrected."""
     if not may_hold_a_repair(whole):
         return None
+    if (both := within_two(said)) is not None:
+        return both
     for cut in last_cuts(said):
         found = _mended(said, cut)
         if found is not None:

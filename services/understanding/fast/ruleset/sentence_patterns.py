@@ -40,6 +40,15 @@ class SentencePatterns(RuleFile):
     said_to_be: re.Pattern[str] = _NOWHERE
     onto: re.Pattern[str] = _NOWHERE
     not_this: re.Pattern[str] = _NOWHERE
+    no_good: re.Pattern[str] = _NOWHERE
+    that_part: re.Pattern[str] = _NOWHERE
+    as_much: re.Pattern[str] = _NOWHERE
+    as_much_to: re.Pattern[str] = _NOWHERE
+    the_same: str = ""
+    hangs_last: re.Pattern[str] = _NOWHERE
+    for_several: re.Pattern[str] = _NOWHERE
+    nth_order: re.Pattern[str] = _NOWHERE
+    of_that_order: re.Pattern[str] = _NOWHERE
     other_than: re.Pattern[str] = _NOWHERE
     lost_behind: re.Pattern[str] = _NOWHERE
     other_person: re.Pattern[str] = _NOWHERE
