@@ -56,6 +56,7 @@ class DialogueRules(RuleFile):
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()
     sound_begins: tuple[str, ...] = ()
+    told_from: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     vague: tuple[str, ...]
     vague_short: dict[str, str]
     reask_amount: tuple[str, ...]
