@@ -6,7 +6,7 @@ from schemas.banking import Bill
 from schemas.decision import Reply
 from services.dialogue.asked import asked_of_bills, by_day
 from services.dialogue.events import Facts
-from services.dialogue.names import bill, both, day_name, reply, told_of
+from services.dialogue.names import bill, both, day_name, open_bills, reply, told_of
 from services.dialogue.phases import Task
 from services.dialogue.rules import dialogue_rules
 
@@ -17,7 +17,7 @@ def bills_due(task: Task, facts: Facts) -> Reply:
         return said
     if (due := bill(facts, task.bill)) is not None:
         return _due(due, facts)
-    if not facts.profile.bills:
+    if not open_bills(facts):
         return reply("bill.none_open")
     listed = _coming(task, facts)
     return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed

@@ -59,6 +59,11 @@ def bill(facts: Facts, id_: BillId | None) -> Bill | None:
     return next((b for b in facts.profile.bills if b.id == id_), None)
 
 
+def open_bills(facts: Facts) -> tuple[Bill, ...]:
+    """The caller's bills, but those that were paid in this call."""
+    return tuple(b for b in facts.profile.bills if b.id not in facts.paid)
+
+
 def account_name(facts: Facts, id_: AccountId) -> Reply:
     """An account as said aloud; its last digits only where names repeat."""
     found = account(facts, id_)
