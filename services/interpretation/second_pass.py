@@ -47,7 +47,7 @@ from services.understanding.clarification.order_sequences import as_the_last, in
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
-from services.understanding.clarification.retractions import unsettled
+from services.understanding.clarification.retractions import called_off, unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
@@ -100,7 +100,7 @@ _LOOKS: Final = (
     _Look(_ALL, declined),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
-    _Look(_ALL, taken_back),
+    _Look(_ALL, taken_back, called_off),
     _Look(_ALL, back_on),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
