@@ -15,7 +15,7 @@ from schemas.consent import NO_TERMS, Awaited, Consent, Terms
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent
 from schemas.money import exponent
-from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
+from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind, amount_readings
 from schemas.transcript import Source
 from services.understanding.fast.consent.consent_file import ActRule, ConsentAutomaton, ConsentFile, compiled
 from services.understanding.fast.consent.hearings import OtherHearings
@@ -29,6 +29,8 @@ _NOW: Final = "now"
 _VALUE: Final = "value"
 _ASKED: Final = ("?", "？")
 _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
+_OF_ONE_DAY: Final = frozenset({None, Ambiguity.PAST_OR_FUTURE})
+"""No order is for a day that was: "yes, friday" says the one to come."""
 _REACH: Final = 60
 """Units in which words that lead up to something else, or say no first, are looked for."""
 _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
@@ -215,7 +217,7 @@ def _agrees(span: Span, terms: Terms) -> str:
         wanted = terms.amount
         same = [_is_amount(value, wanted.minor, wanted.currency) for value in readings]
         return "amount" if same and all(same) else ""
-    if span.kind is SpanKind.DATE and terms.on is not None and span.ambiguity is None:
+    if span.kind is SpanKind.DATE and terms.on is not None and span.ambiguity in _OF_ONE_DAY:
         return "day" if span.value == DateValue.day(terms.on) else ""
     return ""
 
