@@ -63,7 +63,12 @@ from services.understanding.correction.date_repairs import days_of_each
 from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone
 from services.understanding.correction.misheard import misheard
-from services.understanding.correction.reasoned_amounts import explained_amount, kept_there, reasoned_amount
+from services.understanding.correction.reasoned_amounts import (
+    explained_amount,
+    kept_there,
+    one_or_of_one,
+    reasoned_amount,
+)
 from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
 from services.understanding.offers.indirect_orders import mentioned, of_an_account
@@ -111,7 +116,7 @@ _LOOKS: Final = (
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
-    _Look(_ALL, explained_amount),
+    _Look(_ALL, explained_amount, one_or_of_one),
     # Orders in a sentence of another shape.
     _Look(_ALL, worded),
     # An order that hangs on a balance, or whose sum follows from one.

@@ -9,6 +9,7 @@ from schemas.intent import TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Top
 from schemas.payee import MatchOutcome
 from schemas.span import NUMBERS, Span
 from services.understanding.correction.amounts import comes_to, unit
+from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 
 _WAITING: Final = ORDERS | {Awaited.TASK}
@@ -53,6 +54,21 @@ def explained_amount(said: Said, found: Understood) -> Understood | None:
     told = said.look(0, why.start("why"), context)
     alone = told.slots.amount is not None and told.slots == Slots(amount=told.slots.amount) and told.whole
     return told if alone and told.intent in TOLD_ALONE and told.route is Route.FAST else None
+
+
+def one_or_of_one(said: Said, found: Understood) -> Understood | None:
+    """Both amounts that "make that one seventy five" may be, of which one is asked; None for any other words."""
+    place = said.rules.patterns.that_one.search(said.text) if not said.context.idle and found.rule is None else None
+    if place is None:
+        return None
+    text, begin = said.text, place.start()
+    more, alone = (said.again(text[:begin] + text[at:]) for at in place.span("one"))
+    told = [each.slots.amount for each in (more, alone) if each.intent in TOLD_ALONE and each.whole]
+    amounts = [each for each in told if each is not None]
+    if len(amounts) != 2 or more.slots != Slots(amount=amounts[0]):  # noqa: PLR2004 - both, or it is no such
+        return None
+    whole = said.heard.evidence(place.start("one"), len(text), _KEPT)
+    return said_in(replace(more, slots=Slots(amount=Slot(amounts[0].value, whole, (amounts[1].value,)))), text)
 
 
 def _only_tells(said: Said, start: int) -> bool:

@@ -26,6 +26,7 @@ from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _NOW: Final = "now"
+_EVERY: Final = "every_one"
 _VALUE: Final = "value"
 _ASKED: Final = ("?", "？")
 _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
@@ -156,12 +157,12 @@ class ConsentGrammar:
     def _lattice(self, units: Units, spans: tuple[Span, ...], context: Context) -> Lattice:
         agreeing = self._agreeing(units, spans, context)
         named = self._names(context.terms.names)
-        now, payee = self._symbols.get(_NOW), self._symbols["payee"]
-        at_once = context.terms.today
+        payee, terms = self._symbols["payee"], context.terms
+        barred = {self._symbols.get(each) for each, may in ((_NOW, terms.today), (_EVERY, terms.more)) if not may}
 
         def phrases(at: int) -> list[Step]:
             steps = self._trie.steps(units.words, at)
-            return steps if at_once else [(end, tuple(each for each in read if each != now)) for end, read in steps]
+            return [(end, tuple(each for each in read if each not in barred)) for end, read in steps] if barred else steps
 
         def scan(at: int) -> list[Edge]:
             return [*agreeing.get(at, ()), *(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))]

@@ -111,6 +111,7 @@ class SentencePatterns(RuleFile):
     the_rest: re.Pattern[str] = _NOWHERE
     order_begins: re.Pattern[str] = _NOWHERE
     told_of: re.Pattern[str] = _NOWHERE
+    that_one: re.Pattern[str] = _NOWHERE
     told_why: re.Pattern[str] = _NOWHERE
     told_behind: re.Pattern[str] = _NOWHERE
     drawn_last: re.Pattern[str] = _NOWHERE
