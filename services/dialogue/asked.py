@@ -89,6 +89,8 @@ def followed(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task 
         return replace(nobody, besides=at, further=0, listed=0, total=False, asked="")
     if heard.by(*rules.stretch_before):
         return _stretch_before(recent, task.portion)
+    if heard.by(*rules.last_of_it):
+        return replace(recent, listed=1, further=0, total=False, asked="")
     if heard.by(*rules.that_history) and not recent.total:
         return replace(recent, listed=task.listed or recent.listed, asked="")
     return None

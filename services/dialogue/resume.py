@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from schemas.decision import Answer, Clarify, Confirm, Handoff, Refuse, Reply
+from schemas.intent import Intent
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -75,7 +76,9 @@ def _paid(task: Task, before: Task | None) -> bool:
 def cancelled(state: DialogueState, facts: Facts) -> Step:
     """What is at hand is given up."""
     said = reply("cancel.done_money") if is_money(state.task) else reply("cancel.done")
-    return go_on(dropped(state), said, facts)
+    bill, after = state.task.bill if state.task is not None else None, dropped(state)
+    spoken_of = Task(Intent.BILL_INQUIRY, bill=bill) if bill is not None else None
+    return go_on(after.keeping(replace(after.memory, recent=spoken_of)), said, facts)
 
 
 def refused(state: DialogueState, task: Task) -> Step:

@@ -39,6 +39,7 @@ class DialogueRules(RuleFile):
     others: frozenset[str] = frozenset()
     stretch_before: frozenset[str] = frozenset()
     first_due: frozenset[str] = frozenset()
+    last_of_it: frozenset[str] = frozenset()
     limit_asked: frozenset[str] = frozenset()
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()

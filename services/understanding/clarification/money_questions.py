@@ -40,20 +40,23 @@ _KINDS: Final = {
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
     "limit_asked": _Kind(Intent.QNA),
+    "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
     "others": _FURTHER,
     "of_history": _FURTHER,
+    "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
     "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
     "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
     "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
     "same_history": _FURTHER,
+    "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
-_SHOPS: Final = frozenset({"same_history", "cost_then"})
-_ONE: Final = frozenset({"one_before", "of_history", "paid_last"})
+_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then"})
+_ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last"})
 _LETTERS: Final = {"account": "A", "bill": "B"}
 
 
