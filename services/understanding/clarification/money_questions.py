@@ -30,7 +30,7 @@ _FURTHER: Final = _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIO
 _KINDS: Final = {
     "that_much": _Kind(Intent.INFORM, Topic.THAT_MUCH, "order"),
     "enough": _Kind(Intent.BALANCE_INQUIRY, Topic.ENOUGH, "any", (0, 1, 2)),
-    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2)),
+    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2), 1),
     "sum_due": _Kind(Intent.BILL_INQUIRY, Topic.TOTAL, "idle", (2,)),
     "first_of": _Kind(Intent.BILL_INQUIRY, Topic.FIRST, "idle", (2,)),
     "first_paid": _Kind(Intent.BILL_PAYMENT, "", "idle", (2,)),
