@@ -33,8 +33,8 @@ ORDERS = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
 class Terms:
     """What would be agreed to. `to` names it for good: a proposal's id, or what is offered.
 
-    `names` is all that the payee, or the bill, is called; `today` whether it would happen at once, `more` whether something else waits
-    its turn behind it.
+    `names` is all that the payee, or the bill, is called; `today` whether it would happen at once, `more` whether
+    something else waits its turn behind it.
     """
 
     awaited: Awaited = Awaited.NOTHING

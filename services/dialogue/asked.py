@@ -151,8 +151,6 @@ def asked_of_bills(task: Task, facts: Facts) -> Reply | None:
     if task.asked == Topic.OTHERS:
         others = [each for each in by_day(facts) if each.id != task.bill]
         return _listed(others) if others else reply("bill.none_open" if due is None else "bill.no_others")
-    if due is not None and due.id in facts.paid:
-        return reply("bill.paid_now", bill=due.name)
     if task.total and len(task.bills) > 1:
         several = [each for each in by_day(facts) if each.id in task.bills]
         unpaid = replace(task, bills=tuple(each.id for each in several))

@@ -52,10 +52,10 @@ def called_off(said: Said, found: Understood) -> Understood | None:
     if said.rules.patterns.called_off.search(text) is None:
         return None
     rule = said.rules.cues.rule("called_off")
-    days = [span for span in said.heard.spans if isinstance(span.value, DateValue)]
+    days = [(Evidence.of(span), span.value) for span in said.heard.spans if isinstance(span.value, DateValue)]
     slots = Slots(
         payee=Slot(PayeeId(match.choice), Evidence.naming(match, rule)),
-        date=Slot(days[0].value, Evidence.of(days[0])) if len(days) == 1 else None,
+        date=Slot(days[0][1], days[0][0]) if len(days) == 1 else None,
     )
     return Understood(Intent.CANCEL, slots, (), Route.FAST, 1.0, rule, payees=match)
 

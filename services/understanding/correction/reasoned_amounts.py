@@ -46,7 +46,7 @@ def explained_amount(said: Said, found: Understood) -> Understood | None:
     context, patterns, text = said.context, said.rules.patterns, said.text
     if context.idle or context.code or found.consent is not None or found.then is not None:
         return None
-    open_ = found.intent in _UNREAD and found.rule is None or found.slots.topic is not None or found.unread
+    open_ = (found.intent in _UNREAD and found.rule is None) or found.slots.topic is not None or found.unread
     span = next(iter(_sums(said)), None)
     why = patterns.told_why.search(text, span.end) if open_ and span is not None else None
     if why is None or patterns.mends.search(text, why.end("why")) or not _only_tells(said, why.start("why")):

@@ -162,7 +162,9 @@ class ConsentGrammar:
 
         def phrases(at: int) -> list[Step]:
             steps = self._trie.steps(units.words, at)
-            return [(end, tuple(each for each in read if each not in barred)) for end, read in steps] if barred else steps
+            if not barred:
+                return steps
+            return [(end, tuple(each for each in read if each not in barred)) for end, read in steps]
 
         def scan(at: int) -> list[Edge]:
             return [*agreeing.get(at, ()), *(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))]
