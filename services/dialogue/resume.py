@@ -77,7 +77,7 @@ def cancelled(state: DialogueState, facts: Facts) -> Step:
     """What is at hand is given up."""
     said = reply("cancel.done_money") if is_money(state.task) else reply("cancel.done")
     bill, after = state.task.bill if state.task is not None else None, dropped(state)
-    spoken_of = Task(Intent.BILL_INQUIRY, bill=bill) if bill is not None else None
+    spoken_of = Task(Intent.BILL_PAYMENT, bill=bill) if bill is not None else None
     return go_on(after.keeping(replace(after.memory, recent=spoken_of)), said, facts)
 
 
