@@ -8,12 +8,19 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead")
+_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages")
 """What stands in others in braces."""
 
 
 def _put(given: dict[str, Any], place: str, words: str) -> dict[str, Any]:
-    return {name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()}
+    return {name: _within(each, place, words) for name, each in given.items()}
+
+
+def _within(given: Any, place: str, words: str) -> Any:
+    """A pattern, or a list of them, with `words` in that place."""
+    if isinstance(given, list):
+        return [_within(each, place, words) for each in given]
+    return given.replace(place, words) if isinstance(given, str) else given
 
 
 class SentencePatterns(RuleFile):
@@ -21,6 +28,9 @@ class SentencePatterns(RuleFile):
 
     title: str = ""
     lead: str = ""
+    asking: str = ""
+    sent_to: str = ""
+    wages: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
