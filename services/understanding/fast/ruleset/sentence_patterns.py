@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages")
+_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages", "arrived", "no_own")
 """What stands in others in braces."""
 
 
@@ -31,6 +31,8 @@ class SentencePatterns(RuleFile):
     asking: str = ""
     sent_to: str = ""
     wages: str = ""
+    arrived: str = ""
+    no_own: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
