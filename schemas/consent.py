@@ -33,8 +33,8 @@ ORDERS = frozenset({Awaited.TRANSFER, Awaited.DOUBTED, Awaited.BILL})
 class Terms:
     """What would be agreed to. `to` names it for good: a proposal's id, or what is offered.
 
-    `names` is all that the payee, or the bill, is called; `today` whether it would happen at once; `in_part` whether
-    something of the bill would stay due.
+    `names` is all that the payee, or the bill, is called; `today` whether it would happen at once, `in_part` whether
+    something of the bill would stay due, `more` whether something else waits its turn behind it.
     """
 
     awaited: Awaited = Awaited.NOTHING
@@ -48,6 +48,7 @@ class Terms:
     on: date | None = None
     today: bool = True
     in_part: bool = False
+    more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

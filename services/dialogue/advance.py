@@ -26,6 +26,7 @@ from services.dialogue.names import (
     both,
     card,
     card_name,
+    open_bills,
     reply,
     said_name,
     told_of,
@@ -104,6 +105,8 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
         return asked
     if due is None:
         return _which_bill(memory, task, facts)
+    if due.id in facts.paid:
+        return done(memory, Refuse(reply("bill.paid_now", bill=due.name)))
     if len(task.amounts) > 1:
         return which_amount(memory, task, facts)
     if task.portion == "minimum" and due.minimum is None and not task.amounts:
@@ -116,7 +119,7 @@ def _bill(memory: Memory, task: Task, facts: Facts) -> Step:
 
 
 def _which_bill(memory: Memory, task: Task, facts: Facts) -> Step:
-    offered, others = told_of(facts.profile.bills, dialogue_rules().choices)
+    offered, others = told_of(open_bills(facts), dialogue_rules().choices)
     if (sender := owed_to(task.bill_heard, facts)) is not None:
         return advance(memory, replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard=""), facts)
     if not offered:

@@ -3,13 +3,15 @@
 from dataclasses import replace
 
 from schemas.decision import Clarify, Confirm, Execute, VerifyStepUp
+from schemas.ids import PayeeId
 from schemas.intent import READING, Intent, SlotName, Understood
 from services.dialogue.advance import advance
+from services.dialogue.amounts import merged
 from services.dialogue.commands import queued
 from services.dialogue.each_card import beside_the_first, first_of_two
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
-from services.dialogue.names import reply
+from services.dialogue.names import reply, said_name
 from services.dialogue.phases import (
     Asking,
     Behind,
@@ -70,10 +72,20 @@ def _idle(state: DialogueState, heard: Understood, facts: Facts) -> Step:
             return asked_again(state, facts)
         case Intent.CONFIRM | Intent.DENY:
             return go_on(state, reply("say.ok_what_else"), facts)
+        case Intent.CANCEL if heard.slots.payee is not None:
+            return _called_off(state, heard, heard.slots.payee.value, facts)
         case Intent.CANCEL:
             return go_on(dropped(state), reply("cancel.nothing"), facts)
         case _:
             return missed(state, facts)
+
+
+def _called_off(state: DialogueState, heard: Understood, payee: PayeeId, facts: Facts) -> Step:
+    """A payment is to be stopped that nobody here can see: "set one up then" is to the same payee, on that day."""
+    spoken_of = merged(Task(Intent.TRANSFER_MONEY), heard, facts)
+    memory = replace(dropped(state).memory, recent=replace(spoken_of, amounts=()))
+    said = reply("offer.person_cancel", payee=said_name(facts, payee))
+    return DialogueState(OfferingPerson(), memory), Clarify(said)
 
 
 def _was_told(memory: Memory) -> bool:
@@ -207,6 +219,6 @@ def _offering_person(state: DialogueState, behind: Behind, heard: Understood, fa
         case Intent.CANCEL if not isinstance(behind, Idle):
             return cancelled(state, facts)
         case Intent.DENY | Intent.CANCEL:
-            return go_on(dropped(state), reply("say.ok_what_else"), facts)
+            return go_on(state.at(Idle()).keeping(state.memory.missed(0)), reply("say.ok_what_else"), facts)
         case _:
             return value(state, heard, facts) if is_money(state.task) else missed(state, facts)

@@ -11,7 +11,7 @@ from schemas.ids import PayeeId
 from schemas.intent import Intent, Topic, Understood
 from schemas.money import Money
 from services.dialogue.events import Facts
-from services.dialogue.names import bill, both, day_name, payee_name, reply
+from services.dialogue.names import bill, both, day_name, open_bills, payee_name, reply
 from services.dialogue.phases import DialogueState, Task
 from services.dialogue.policy import money, source_of
 from services.dialogue.rules import dialogue_rules
@@ -97,6 +97,8 @@ def followed(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task 
         return replace(nobody, besides=at, further=0, listed=0, total=False, asked="")
     if heard.by(*rules.stretch_before):
         return _stretch_before(recent, task.portion)
+    if heard.by(*rules.last_of_it):
+        return replace(recent, listed=1, further=0, total=False, asked="")
     if heard.by(*rules.that_history) and not recent.total:
         return replace(recent, listed=task.listed or recent.listed, asked="")
     return None
@@ -139,7 +141,7 @@ def _cost(task: Task, currency: str, facts: Facts) -> Money | None:
 
 def by_day(facts: Facts) -> list[Bill]:
     """The bills, in the order in which they fall due."""
-    return sorted(facts.profile.bills, key=lambda each: each.due_on)
+    return sorted(open_bills(facts), key=lambda each: each.due_on)
 
 
 def first_due(recent: Task | None, facts: Facts) -> Bill | None:
@@ -159,7 +161,8 @@ def asked_of_bills(task: Task, facts: Facts) -> Reply | None:
         return _listed(others) if others else reply("bill.none_open" if due is None else "bill.no_others")
     if task.total and len(task.bills) > 1:
         several = [each for each in by_day(facts) if each.id in task.bills]
-        total = _cost(task, several[0].due.currency, facts) if several else None
+        unpaid = replace(task, bills=tuple(each.id for each in several))
+        total = _cost(unpaid, several[0].due.currency, facts) if several else None
         return None if total is None else both(_listed(several), reply("balance.total", total=total))
     if due is None:
         return None

@@ -4,20 +4,24 @@ from dataclasses import replace
 
 from schemas.banking import Bill
 from schemas.decision import Reply
+from schemas.intent import Topic
 from services.dialogue.asked import asked_of_bills, by_day
 from services.dialogue.events import Facts
-from services.dialogue.names import bill, both, day_name, reply, told_of
+from services.dialogue.names import bill, both, day_name, open_bills, reply, told_of
 from services.dialogue.phases import Task
 from services.dialogue.rules import dialogue_rules
 
 
 def bills_due(task: Task, facts: Facts) -> Reply:
     """What is due, and when: for the bill asked about, else for the next ones."""
+    due = bill(facts, task.bill)
+    if due is not None and due.id in facts.paid and task.asked != Topic.OTHERS:
+        return reply("bill.paid_now", bill=due.name)
     if (said := asked_of_bills(task, facts)) is not None:
         return said
-    if (due := bill(facts, task.bill)) is not None:
+    if due is not None:
         return _due(due, facts)
-    if not facts.profile.bills:
+    if not open_bills(facts):
         return reply("bill.none_open")
     listed = _coming(task, facts)
     return both(reply("bill.unknown", heard=task.bill_heard), listed) if task.bill_heard else listed

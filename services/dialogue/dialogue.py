@@ -24,7 +24,7 @@ from services.dialogue.events import (
     TransferSettled,
     UserUtterance,
 )
-from services.dialogue.names import both, marks
+from services.dialogue.names import bill, both, marks
 from services.dialogue.phases import (
     Asking,
     Confirming,
@@ -44,12 +44,23 @@ from services.dialogue.words import unanswered, understood
 
 def decide(state: DialogueState, event: Event, facts: Facts) -> Step:
     """One event in, the next state and one decision out. Pure: the same arguments give the same result."""
+    facts = _knowing(state, facts)
     if isinstance(state.phase, Unlocking) and isinstance(event, UserUtterance | Silence):
         return _meanwhile(state, state.phase, event, facts)
     after, decision = aftermath.reacted(state, event, facts) or _dispatch(state, event, facts)
     if isinstance(event, UserUtterance):
         after = after.keeping(aftermath.passed(after.memory))
     return _spoken(after, decision)
+
+
+def _knowing(state: DialogueState, facts: Facts) -> Facts:
+    """With the bills that were paid in this call, which the bank may list no more: each is known by its name."""
+    paid = state.memory.paid
+    if not paid:
+        return facts
+    gone = tuple(each for each in paid if bill(facts, each.id) is None)
+    profile = replace(facts.profile, bills=(*facts.profile.bills, *gone)) if gone else facts.profile
+    return replace(facts, profile=profile, paid=frozenset(each.id for each in paid))
 
 
 def _meanwhile(state: DialogueState, unlocking: Unlocking, event: Event, facts: Facts) -> Step:
@@ -105,6 +116,7 @@ def _spoken(state: DialogueState, decision: Decision) -> Step:
 
 def context_of(state: DialogueState, facts: Facts) -> Context:
     """What the next utterance is heard against."""
+    facts = _knowing(state, facts)
     at, recent, terms = state.phase, state.memory.recent, terms_of(state, facts)
     return Context(
         asked=at.slot if isinstance(at, Asking) else None,

@@ -1,6 +1,7 @@
 """What is read at once when a caller asks for it, and how it is said: balances, histories, bills due, payees."""
 
 import heapq
+import re
 from dataclasses import replace
 from datetime import date
 from operator import attrgetter, itemgetter
@@ -174,6 +175,8 @@ def _history(read: ReadTransactions, rows: tuple[Transaction, ...], facts: Facts
     end = read.total or (told + sift.listed if sift is not None else wanted.limit)
     alone = replace(wanted, limit=sift.listed) if sift is not None else wanted
     listed = _transactions(entries[told:end], facts, alone, earlier=told > 0)
+    if sift is not None and entries and not re.search(sift.only, entries[0].merchant, re.IGNORECASE):
+        listed = both(reply("transactions.none"), listed)  # of that kind: others came in
     summed = _summed(entries, facts, wanted) if read.total else None
     return both(listed, summed) if summed is not None else listed
 

@@ -7,7 +7,7 @@ from datetime import date
 from schemas.banking import Account, Card, CustomerProfile, Transaction
 from schemas.decision import Action, LockCard, ReadBalance, ReadPayees, ReadTransactions, UnlockCard
 from schemas.extraction import Extraction
-from schemas.ids import Locale, PayeeId, ProposalId
+from schemas.ids import BillId, Locale, PayeeId, ProposalId
 from schemas.intent import Understood
 from schemas.payee import Payee
 from schemas.stepup import Challenge
@@ -23,6 +23,7 @@ class Facts:
     payees: Mapping[PayeeId, Payee]
     today: date
     locale: Locale
+    paid: frozenset[BillId] = frozenset()  # in this call: a bill is paid once
 
 
 @dataclass(frozen=True, slots=True)

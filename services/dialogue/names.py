@@ -59,6 +59,11 @@ def bill(facts: Facts, id_: BillId | None) -> Bill | None:
     return next((b for b in facts.profile.bills if b.id == id_), None)
 
 
+def open_bills(facts: Facts) -> tuple[Bill, ...]:
+    """The caller's bills, but those that were paid in this call."""
+    return tuple(b for b in facts.profile.bills if b.id not in facts.paid)
+
+
 def account_name(facts: Facts, id_: AccountId) -> Reply:
     """An account as said aloud; its last digits only where names repeat."""
     found = account(facts, id_)
@@ -218,5 +223,6 @@ def _said_of(payee: Payee) -> dict[str, None]:
     ending = next((end for end in vague if not payee.bank.isascii() and payee.bank.endswith(end)), "")
     parts = [word for word in payee.bank.split() if word.casefold() not in vague] if payee.bank.isascii() else []
     kinds = (ending, rules.vague_short.get(ending, ""))
-    words = (payee.bank, payee.bank.removesuffix(ending), *kinds, *parts, payee.relationship, *payee.aliases)
+    related = (payee.relationship, *rules.told_from.get(payee.relationship, ()))
+    words = (payee.bank, payee.bank.removesuffix(ending), *kinds, *parts, *related, *payee.aliases)
     return dict.fromkeys(word.casefold() for word in words if word)

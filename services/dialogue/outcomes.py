@@ -34,7 +34,7 @@ from services.dialogue.events import (
     StepUpStarted,
     TransferSettled,
 )
-from services.dialogue.names import both, reply
+from services.dialogue.names import bill, both, reply
 from services.dialogue.phases import (
     ActionOutcome,
     Asking,
@@ -214,6 +214,9 @@ def transfer_settled(state: DialogueState, event: TransferSettled, facts: Facts)
     memory = noted(state.memory, done, said)
     if order is not None:
         memory = replace(memory, ordered=None if done is ActionOutcome.NOTHING else task_for(order))
+        due = bill(facts, order.bill_id) if done is not ActionOutcome.NOTHING else None
+        if due is not None and order.amount == due.due:
+            memory = replace(memory, paid=(*memory.paid, due))
     return go_on(state.keeping(memory) if order is None else DialogueState(memory=memory), said, facts)
 
 

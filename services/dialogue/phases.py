@@ -5,7 +5,7 @@ from datetime import date
 from enum import StrEnum
 
 from schemas.balances import BalanceCondition, Reckoning
-from schemas.banking import TransferOrder
+from schemas.banking import Bill, TransferOrder
 from schemas.consent import Consent
 from schemas.decision import Decision, Reply, SubmitTransfer, UnlockCard
 from schemas.ids import AccountId, BillId, CardId, PayeeId, ProposalId
@@ -221,6 +221,7 @@ class Memory:
     misses: int = 0
     told: tuple[AccountId, ...] = ()  # whose balances were told, one after the other, and nothing since
     topic: str = ""  # what was asked of the documents last, nothing ordered since: "and on Sundays?" leans on it
+    paid: tuple[Bill, ...] = ()  # bills of which all that was due was paid in this call, or will be on its day
     patience: int = 0  # silences still to be borne: the caller asked for a moment
 
     def first(self, said: Reply) -> "Memory":

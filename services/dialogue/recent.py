@@ -49,7 +49,8 @@ def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     elif task.target is None and heard.by(*rules.to_that):
         task = replace(task, target=recent.account or recent.target)
     elif task.payee is None and not task.payee_heard and heard.by(*rules.to_them):
-        task = replace(task, payee=recent.payee)
+        on = recent.on if not recent.amounts else None  # of what was to be called off: "set one up then"
+        task = replace(task, payee=recent.payee, on=task.on or on)
     elif task.account is None and heard.by(*rules.of_other):
         task = replace(task, account=_other_than(recent.account, facts))
     return recent if heard.by(*rules.that_history) else task

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from schemas.decision import Answer, Clarify, Confirm, Handoff, Refuse, Reply
+from schemas.intent import Intent
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -31,7 +32,7 @@ from services.dialogue.tasks import is_money
 def dropped(state: DialogueState) -> DialogueState:
     """Without the task at hand; what was said after it stays, and what was done is still told."""
     memory = state.memory
-    return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes))
+    return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes, paid=memory.paid))
 
 
 def to_a_person(state: DialogueState) -> Handoff:
@@ -75,7 +76,9 @@ def _paid(task: Task, before: Task | None) -> bool:
 def cancelled(state: DialogueState, facts: Facts) -> Step:
     """What is at hand is given up."""
     said = reply("cancel.done_money") if is_money(state.task) else reply("cancel.done")
-    return go_on(dropped(state), said, facts)
+    bill, after = state.task.bill if state.task is not None else None, dropped(state)
+    spoken_of = Task(Intent.BILL_PAYMENT, bill=bill) if bill is not None else None
+    return go_on(after.keeping(replace(after.memory, recent=spoken_of)), said, facts)
 
 
 def refused(state: DialogueState, task: Task) -> Step:

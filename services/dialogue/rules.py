@@ -39,6 +39,7 @@ class DialogueRules(RuleFile):
     others: frozenset[str] = frozenset()
     stretch_before: frozenset[str] = frozenset()
     first_due: frozenset[str] = frozenset()
+    last_of_it: frozenset[str] = frozenset()
     limit_asked: frozenset[str] = frozenset()
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()
@@ -57,6 +58,7 @@ class DialogueRules(RuleFile):
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()
     sound_begins: tuple[str, ...] = ()
+    told_from: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     vague: tuple[str, ...]
     vague_short: dict[str, str]
     reask_amount: tuple[str, ...]

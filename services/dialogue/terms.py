@@ -28,7 +28,7 @@ def terms_of(state: DialogueState, facts: Facts) -> Terms:
     """What a yes would agree to now."""
     match state.phase:
         case Reading(it) | Confirming(it):
-            return _order(it, facts)
+            return _order(it, facts, more=bool(state.memory.queue))
         case Offering(task):
             return _offered(task, facts)
         case OfferingPerson():
@@ -56,7 +56,7 @@ def surely(heard: Understood) -> bool:
     return heard.confidence >= dialogue_rules().yes_confidence
 
 
-def _order(it: ReadBack, facts: Facts) -> Terms:
+def _order(it: ReadBack, facts: Facts, *, more: bool) -> Terms:
     order = it.order
     due = bill(facts, order.bill_id)
     day = order.on or facts.today
@@ -71,6 +71,7 @@ def _order(it: ReadBack, facts: Facts) -> Terms:
         on=day,
         today=day == facts.today,
         in_part=due is not None and order.amount != due.due,
+        more=more,
     )
 
 

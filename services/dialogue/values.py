@@ -9,7 +9,7 @@ from services.dialogue.advance import advance
 from services.dialogue.amounts import merged
 from services.dialogue.each_card import all_cards, with_others
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, bill, last_digits, marks, reply
+from services.dialogue.names import apart_by_ear, bill, last_digits, marks, open_bills, reply
 from services.dialogue.parts import as_read, may_stay
 from services.dialogue.phases import Asking, Confirming, DialogueState, Reading, Step, Task
 from services.dialogue.prompts import and_again, missed
@@ -227,7 +227,7 @@ def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Fa
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
         return None
     task = merged(task, heard, facts).paying(None)
-    every = with_others(state.choices, tuple(each.id for each in facts.profile.bills), task)
+    every = with_others(state.choices, tuple(each.id for each in open_bills(facts)), task)
     first, *rest = (_with(task, state.asked, each, facts) for each in every)
     return advance(waiting(state.memory.missed(0), tuple(rest), next_=True), first, facts)
 

@@ -28,6 +28,7 @@ from services.dialogue.phases import (
     Step,
     SteppingUp,
     Submitting,
+    Task,
     Unlocking,
 )
 from services.dialogue.policy import currency_of
@@ -141,7 +142,7 @@ def _limit(state: DialogueState, facts: Facts) -> Step:
     """What may be sent at once, and in a day; then back to what waits."""
     each = limits_of(facts.profile, currency_of(None, facts)) or facts.profile.limits[0]
     once, day = Money(each.per_transfer, each.currency), Money(each.per_day, each.currency)
-    state, pending = come_back(state, facts)
+    state, pending = come_back(state.keeping(replace(state.memory, recent=Task(Intent.QNA))), facts)
     told = reply("limit.told", per_transfer=once, per_day=day)
     return (state, Answer(reply=told)) if pending is None else (state, Clarify(both(told, pending)))
 

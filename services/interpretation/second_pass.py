@@ -62,7 +62,7 @@ from services.understanding.clarification.order_sequences import as_the_last, in
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
-from services.understanding.clarification.retractions import unsettled
+from services.understanding.clarification.retractions import called_off, unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
@@ -80,7 +80,12 @@ from services.understanding.correction.elided_arguments import implied
 from services.understanding.correction.exclusions import left_alone
 from services.understanding.correction.misheard import misheard
 from services.understanding.correction.order_pointers import of_another
-from services.understanding.correction.reasoned_amounts import kept_there, reasoned_amount
+from services.understanding.correction.reasoned_amounts import (
+    explained_amount,
+    kept_there,
+    one_or_of_one,
+    reasoned_amount,
+)
 from services.understanding.correction.refused_parts import refused
 from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
@@ -121,6 +126,7 @@ _LOOKS: Final = (
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
     _Look(_ALL, taken_back, asked_of_person),
+    _Look(_ALL, called_off),
     _Look(_ALL, back_on, meant_instead),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
@@ -131,6 +137,7 @@ _LOOKS: Final = (
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
+    _Look(_ALL, explained_amount, one_or_of_one),
     # As much to somebody else, half of it or twice; orders in a sentence of another shape.
     _Look(_ALL, as_much),
     _Look(_ALL, worded),

@@ -30,7 +30,7 @@ _FURTHER: Final = _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIO
 _KINDS: Final = {
     "that_much": _Kind(Intent.INFORM, Topic.THAT_MUCH, "order"),
     "enough": _Kind(Intent.BALANCE_INQUIRY, Topic.ENOUGH, "any", (0, 1, 2)),
-    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2)),
+    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2), 1),
     "sum_due": _Kind(Intent.BILL_INQUIRY, Topic.TOTAL, "idle", (2,)),
     "first_of": _Kind(Intent.BILL_INQUIRY, Topic.FIRST, "idle", (2,)),
     "first_paid": _Kind(Intent.BILL_PAYMENT, "", "idle", (2,)),
@@ -42,20 +42,23 @@ _KINDS: Final = {
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA),
+    "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
     "others": _FURTHER,
     "of_history": _FURTHER,
+    "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
     "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
     "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
     "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
     "same_history": _FURTHER,
+    "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
-_SHOPS: Final = frozenset({"same_history", "cost_then"})
-_ONE: Final = frozenset({"one_before", "of_history", "paid_last", "paid_then"})
+_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then"})
+_ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
 _PAID, _OWED = "paid_then", "owed_now"
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""

@@ -6,7 +6,9 @@ A card that is to be locked and turns up in the same breath is asked about likew
 
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Intent, Route, Understood
+from schemas.ids import PayeeId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slot, Slots, Understood
+from schemas.span import DateValue
 from services.understanding.clarification.conditions import led_by_condition
 from services.understanding.correction.editing_terms import MAX_CUTS, PAUSES, announced_cuts
 from services.understanding.correction.said import Said
@@ -37,6 +39,25 @@ def unsettled(said: Said, found: Understood) -> Understood | None:
     if not context.idle or context.code or found.rule is not None or said.text.rstrip().endswith(_ASKS):
         return None
     return (led_by_condition(said) if found.intent in _OPEN else None) or _not_meant(said, found)
+
+
+def called_off(said: Said, found: Understood) -> Understood | None:
+    """A payment to somebody that is to be stopped, where nothing is at hand: to whom, and for which day."""
+    match = said.heard.payees
+    if match is None or not match.choice or not said.context.idle or found.route is Route.FAST:
+        return None
+    if not said.rules.cues.calling_off.meets(said.units.words):
+        return None
+    text = f"{said.text[: match.start]}_{said.text[match.end :]}"
+    if said.rules.patterns.called_off.search(text) is None:
+        return None
+    rule = said.rules.cues.rule("called_off")
+    days = [(Evidence.of(span), span.value) for span in said.heard.spans if isinstance(span.value, DateValue)]
+    slots = Slots(
+        payee=Slot(PayeeId(match.choice), Evidence.naming(match, rule)),
+        date=Slot(days[0][1], days[0][0]) if len(days) == 1 else None,
+    )
+    return Understood(Intent.CANCEL, slots, (), Route.FAST, 1.0, rule, payees=match)
 
 
 def _not_meant(said: Said, found: Understood) -> Understood | None:

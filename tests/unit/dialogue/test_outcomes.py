@@ -23,6 +23,7 @@ from services.dialogue import (
     StepUpFailed,
     StepUpStarted,
     TransferSettled,
+    context_of,
     decide,
 )
 from services.dialogue.phases import ActionOutcome
@@ -74,3 +75,17 @@ def test_a_code_that_failed_for_nothing_drops_nothing() -> None:
     state, _ = decide(DialogueState(), said(Intent.TRANSFER_MONEY, payee=PayeeId("ann")), FACTS)
     after, _ = decide(state, StepUpFailed(final=True), FACTS)
     assert after.task == state.task
+
+
+def test_a_bill_that_was_paid_in_this_call_is_known_though_the_bank_lists_it_no_more() -> None:
+    order = said(Intent.BILL_PAYMENT, bill=PROFILE.bills[0].id)
+    at, [sealed] = run(order)
+    assert isinstance(sealed, Confirm)
+    at, _ = run(Proposed(proposal(sealed.order)), ReadbackDelivered(ProposalId("p1")), YES, state=at)
+    at, _ = decide(at, TransferSettled(TransferReceipt(ProposalId("p1"), TransferState.SUCCEEDED)), FACTS)
+    settled = replace(FACTS, profile=replace(PROFILE, bills=PROFILE.bills[1:]))
+    for facts in (FACTS, settled):
+        _, told = decide(at, order, facts)
+        assert told.reply is not None
+        assert told.reply.id == "bill.paid_now"
+        assert PROFILE.bills[0] in context_of(at, facts).bills

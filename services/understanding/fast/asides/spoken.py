@@ -119,7 +119,7 @@ def _of_that(clause: ClauseSpan) -> bool:
 def spoken_of(clause: ClauseSpan) -> Understood | None:
     """The one bill that a clause speaks of and asks nothing about: "i am late on my water bill"."""
     grammar, heard, reading, said = clause.grammar, clause.heard, clause.reading, clause.words
-    if not 1 < len(said) <= MOST:
+    if not 1 < len(said) <= MOST or clause.context.offered:  # "the one who fixed my car" tells which of two
         return None
     begin, stop = clause.points
     parts = NUMBERS | {SpanKind.ORDINAL}  # "the phone bill, twentieth"

@@ -4,7 +4,7 @@ It is an automaton of its own over a lattice without fillers: no word is skipped
 where it is the same as what waits. So a yes with anything else beside it is no yes, whatever stands where.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Final
@@ -15,7 +15,7 @@ from schemas.consent import NO_TERMS, Awaited, Consent, Terms
 from schemas.ids import RuleId
 from schemas.intent import Annotation, Context, Intent
 from schemas.money import exponent
-from schemas.span import DateValue, MoneyValue, Span, SpanKind, amount_readings
+from schemas.span import Ambiguity, DateValue, MoneyValue, Span, SpanKind, amount_readings
 from schemas.transcript import Source
 from services.understanding.fast.consent.consent_file import ActRule, ConsentAutomaton, ConsentFile, compiled
 from services.understanding.fast.consent.hearings import OtherHearings
@@ -26,11 +26,14 @@ from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
 _NOW: Final = "now"
+_EVERY: Final = "every_one"
 _WHOLE: Final = ("whole", "whole_paid")
 """Lists of words for all of a bill, which agree to no part of it."""
 _VALUE: Final = "value"
 _ASKED: Final = ("?", "？")
 _UNFINISHED: Final = ("...", "…", "-", "–", "—", "、", ",")
+_OF_ONE_DAY: Final = frozenset({None, Ambiguity.PAST_OR_FUTURE})
+"""No order is for a day that was: "yes, friday" says the one to come."""
 _REACH: Final = 60
 """Units in which words that lead up to something else, or say no first, are looked for."""
 _ANSWERS: Final = frozenset({Intent.CONFIRM, Intent.DENY, Intent.CANCEL})
@@ -157,12 +160,13 @@ class ConsentGrammar:
         agreeing = self._agreeing(units, spans, context)
         named = self._names(context.terms.names)
         payee, terms = self._symbols["payee"], context.terms
-        untrue = (*(() if terms.today else (_NOW,)), *(_WHOLE if terms.in_part else ()))
-        gone = {self._symbols.get(name) for name in untrue}
+        barred = {self._symbols.get(each) for each in _untrue(terms)}
 
         def phrases(at: int) -> list[Step]:
             steps = self._trie.steps(units.words, at)
-            return [(end, tuple(each for each in read if each not in gone)) for end, read in steps] if gone else steps
+            if not barred:
+                return steps
+            return [(end, tuple(each for each in read if each not in barred)) for end, read in steps]
 
         def scan(at: int) -> list[Edge]:
             return [*agreeing.get(at, ()), *(Edge(at, edge.end, payee) for edge in named.scan(units.words, at))]
@@ -218,7 +222,7 @@ def _agrees(span: Span, terms: Terms) -> str:
         wanted = terms.amount
         same = [_is_amount(value, wanted.minor, wanted.currency) for value in readings]
         return "amount" if same and all(same) else ""
-    if span.kind is SpanKind.DATE and terms.on is not None and span.ambiguity is None:
+    if span.kind is SpanKind.DATE and terms.on is not None and span.ambiguity in _OF_ONE_DAY:
         return "day" if span.value == DateValue.day(terms.on) else ""
     return ""
 
@@ -234,6 +238,16 @@ def _same(kind: str, id_: str, terms: Terms) -> Iterable[str]:
         "bill": (("bill", terms.bill),),
     }
     return (name for name, own in wanted[kind] if own == id_)
+
+
+def _untrue(terms: Terms) -> Iterator[str]:
+    """Lists of words that are not so of what waits: nobody agrees by them."""
+    if not terms.today:
+        yield _NOW
+    if terms.in_part:
+        yield from _WHOLE
+    if terms.in_part or not terms.more:
+        yield _EVERY
 
 
 @lru_cache(maxsize=8)

@@ -8,12 +8,19 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead")
+_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages", "arrived", "no_own")
 """What stands in others in braces."""
 
 
 def _put(given: dict[str, Any], place: str, words: str) -> dict[str, Any]:
-    return {name: each.replace(place, words) if isinstance(each, str) else each for name, each in given.items()}
+    return {name: _within(each, place, words) for name, each in given.items()}
+
+
+def _within(given: Any, place: str, words: str) -> Any:
+    """A pattern, or a list of them, with `words` in that place."""
+    if isinstance(given, list):
+        return [_within(each, place, words) for each in given]
+    return given.replace(place, words) if isinstance(given, str) else given
 
 
 class SentencePatterns(RuleFile):
@@ -21,6 +28,11 @@ class SentencePatterns(RuleFile):
 
     title: str = ""
     lead: str = ""
+    asking: str = ""
+    sent_to: str = ""
+    wages: str = ""
+    arrived: str = ""
+    no_own: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
@@ -62,6 +74,7 @@ class SentencePatterns(RuleFile):
     of_the_person: re.Pattern[str] = _NOWHERE
     better_not: re.Pattern[str] = _NOWHERE
     was_told: re.Pattern[str] = _NOWHERE
+    called_off: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
     asks_before: re.Pattern[str] = _NOWHERE
     not_paid: re.Pattern[str] = _NOWHERE
@@ -122,6 +135,8 @@ class SentencePatterns(RuleFile):
     the_rest: re.Pattern[str] = _NOWHERE
     order_begins: re.Pattern[str] = _NOWHERE
     told_of: re.Pattern[str] = _NOWHERE
+    that_one: re.Pattern[str] = _NOWHERE
+    told_why: re.Pattern[str] = _NOWHERE
     told_behind: re.Pattern[str] = _NOWHERE
     drawn_last: re.Pattern[str] = _NOWHERE
     takes_back: re.Pattern[str] = _NOWHERE
