@@ -149,11 +149,8 @@ def kept_back(said: Said, _: Understood) -> Understood | None:
         return None
     for at in range(2, len(units.words)):
         end = marks.left_there.longest(units.words, at)[0]
-        if end <= at or not _so_much(said, end):
-            continue
-        order = said.look(0, units.ends[at - 1], context)
-        if order.intent in MONEY_MOVING and order.rule is not None and order.then is None and not order.unread:
-            return _with(order, said.heard.evidence(units.starts[at], len(said.text.rstrip(" .,!?")), _RULE))
+        if end > at and _so_much(said, end) and (order := _cut_at(said, at)) is not None:
+            return order
     return None
 
 
