@@ -31,7 +31,7 @@ from services.dialogue.tasks import is_money
 def dropped(state: DialogueState) -> DialogueState:
     """Without the task at hand; what was said after it stays, and what was done is still told."""
     memory = state.memory
-    return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes))
+    return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes, made=memory.made))
 
 
 def to_a_person(state: DialogueState) -> Handoff:
