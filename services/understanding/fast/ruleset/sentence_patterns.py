@@ -52,6 +52,7 @@ class SentencePatterns(RuleFile):
     sent_wrongly: re.Pattern[str] = _NOWHERE
     better_not: re.Pattern[str] = _NOWHERE
     was_told: re.Pattern[str] = _NOWHERE
+    pressed: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
     asks_before: re.Pattern[str] = _NOWHERE
     not_paid: re.Pattern[str] = _NOWHERE
