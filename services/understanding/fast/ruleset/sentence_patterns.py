@@ -160,6 +160,7 @@ class SentencePatterns(RuleFile):
     income: re.Pattern[str] = _NOWHERE
     asks_whether: re.Pattern[str] = _NOWHERE
     spends: re.Pattern[str] = _NOWHERE
+    shop_kind: re.Pattern[str] = _NOWHERE
     of_those: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
