@@ -161,6 +161,7 @@ class SentencePatterns(RuleFile):
     asks_whether: re.Pattern[str] = _NOWHERE
     spends: re.Pattern[str] = _NOWHERE
     shop_kind: re.Pattern[str] = _NOWHERE
+    named_so: re.Pattern[str] = _NOWHERE
     of_those: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
