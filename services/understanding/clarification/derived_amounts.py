@@ -80,7 +80,7 @@ def alike(said: Said, _: Understood) -> Understood | None:
 
 
 def as_due(said: Said, found: Understood) -> Understood | None:
-    """A transfer of as much as a bill of the caller's comes to, which is not paid by it: 「家賃と同じ額を普通に移して」."""
+    """A transfer of as much as a bill comes to, which is not paid by it: 「家賃と同じ額を普通に移して」."""
     much, context = said.rules.patterns.as_due.search(said.text), said.context
     place = said.units.covering(much.start(), much.end()) if much is not None else None
     if much is None or place is None or not context.idle or found.intent is Intent.BILL_PAYMENT:

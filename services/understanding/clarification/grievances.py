@@ -24,7 +24,7 @@ _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.B
 
 
 def deceived(said: Said, found: Understood) -> Understood | None:
-    """A warning to whom a stranger told to pay, or to bring money into safety; None where an own account is so called."""
+    """A warning to whom a stranger told to pay, or to bring money into safety; None of an own account so called."""
     patterns, slots = said.rules.patterns, found.slots
     if said.context.idle and patterns.pressed.search(said.text):
         return _offer(said, _SCAM)
