@@ -36,6 +36,7 @@ class Aftermath(RuleFile):
     instead: tuple[str, ...] = ()
     mistaken: tuple[str, ...] = ()
     undoes: re.Pattern[str] = re.compile("(?!)")
+    cancels: re.Pattern[str] = re.compile("(?!)")
 
 
 def done_with(state: TransferState) -> ActionOutcome:
@@ -79,6 +80,8 @@ def passed(memory: Memory) -> Memory:
 
 def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
     """What to say to words about what was just done, after it was told again where that is due; None for others."""
+    if isinstance(state.phase, OfferingPerson) and isinstance(event, UserUtterance):
+        return _insisted(state, event, facts.locale)
     if not isinstance(state.phase, Idle):
         return None
     again = bool(unheard(state))
@@ -105,6 +108,13 @@ def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again
     named = heard.payees.choice if heard.payees is not None else None
     another = named is not None and ordered is not None and named != ordered.payee
     return None if another else _too_late(state, made, told_now=again)
+
+
+def _insisted(state: DialogueState, event: UserUtterance, locale: Locale) -> Step | None:
+    """The same once more, to who wants an order of this call undone where a person was offered: 「はい、取り消しで」."""
+    made, heard = state.memory.made, event.understood
+    wanted = heard.intent in _UNDOES and _rules(locale).cancels.search(event.text)
+    return _too_late(state, made, told_now=False) if made is not None and wanted else None
 
 
 def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
