@@ -80,14 +80,10 @@ def passed(memory: Memory) -> Memory:
 
 def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
     """What to say to words about what was just done, after it was told again where that is due; None for others."""
-    if isinstance(state.phase, OfferingPerson) and isinstance(event, UserUtterance):
-        return _insisted(state, event, facts.locale)
-    if not isinstance(state.phase, Idle):
-        return None
-    again = bool(unheard(state))
-    if isinstance(event, UserUtterance) and (undone := _undone(state, event, facts.locale, again=again)) is not None:
+    again, locale = bool(unheard(state)), facts.locale
+    if isinstance(event, UserUtterance) and (undone := _undone(state, event, locale, again=again)) is not None:
         return undone
-    if not state.memory.outcomes:
+    if not state.memory.outcomes or not isinstance(state.phase, Idle):
         return None
     match event:
         case Silence():
@@ -99,22 +95,22 @@ def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
 
 
 def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
-    """What can still be done about an order that was made in this call, where words undo it by name."""
-    heard, made, ordered = event.understood, state.memory.made, state.memory.ordered
-    if heard.intent not in _UNDOES or event.extraction is not None or not _rules(locale).undoes.search(event.text):
+    """What can still be done about an order that was made in this call, where words undo it by name.
+
+    And once more to who wants it undone at the offer of a person: 「はい取り消しで」.
+    """
+    heard, made, ordered, rules = event.understood, state.memory.made, state.memory.ordered, _rules(locale)
+    if heard.intent not in _UNDOES or event.extraction is not None:
+        return None
+    if isinstance(state.phase, OfferingPerson):
+        return _too_late(state, made, told_now=False) if made and rules.cancels.search(event.text) else None
+    if not isinstance(state.phase, Idle) or not rules.undoes.search(event.text):
         return None
     if made is None:
         return (state, Answer(reply=reply("cancel.nothing"))) if heard.intent is None else None
     named = heard.payees.choice if heard.payees is not None else None
     another = named is not None and ordered is not None and named != ordered.payee
     return None if another else _too_late(state, made, told_now=again)
-
-
-def _insisted(state: DialogueState, event: UserUtterance, locale: Locale) -> Step | None:
-    """The same once more, to who wants an order of this call undone where a person was offered: 「はい、取り消しで」."""
-    made, heard = state.memory.made, event.understood
-    wanted = heard.intent in _UNDOES and _rules(locale).cancels.search(event.text)
-    return _too_late(state, made, told_now=False) if made is not None and wanted else None
 
 
 def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
