@@ -210,6 +210,7 @@ class Context:
     code: bool = False  # a one-time code is awaited
     recent: Intent | None = None  # what was asked last and answered, where nothing is awaited
     recent_bill: BillId | None = None  # the bill that was asked about, likewise
+    recent_bills: tuple[BillId, ...] = ()  # all of them, where those were several
     told: tuple[AccountId, ...] = ()  # whose balances were told last, in that order
     accounts: tuple[Account, ...] = ()
     cards: tuple[Card, ...] = ()

@@ -23,6 +23,8 @@ _ACTS: Final = frozenset(
     {Intent.CONFIRM, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.INFORM, Intent.WAIT, Intent.FAREWELL, None}
 )
 """What may be about the thing done; any other intent is a wish of its own."""
+_UNDOES: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.CORRECT, Intent.INFORM})
+"""What words that undo an order made before may have been taken for."""
 
 
 class Aftermath(RuleFile):
@@ -33,6 +35,8 @@ class Aftermath(RuleFile):
     asks: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
     mistaken: tuple[str, ...] = ()
+    undoes: re.Pattern[str] = re.compile("(?!)")
+    cancels: re.Pattern[str] = re.compile("(?!)")
 
 
 def done_with(state: TransferState) -> ActionOutcome:
@@ -50,7 +54,9 @@ def done_with(state: TransferState) -> ActionOutcome:
 
 def noted(memory: Memory, done: ActionOutcome, told: Reply) -> Memory:
     """With something done, which `told` says, to be told until it was heard."""
-    return replace(memory, outcomes=(*_unheard(memory), Outcome(done, told)))
+    outcome = Outcome(done, told)
+    made = outcome if done in _PERSON_HELPS else memory.made
+    return replace(memory, outcomes=(*_unheard(memory), outcome), made=made)
 
 
 def unheard(state: DialogueState) -> tuple[Outcome, ...]:
@@ -74,9 +80,11 @@ def passed(memory: Memory) -> Memory:
 
 def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
     """What to say to words about what was just done, after it was told again where that is due; None for others."""
+    again, locale = bool(unheard(state)), facts.locale
+    if isinstance(event, UserUtterance) and (undone := _undone(state, event, locale, again=again)) is not None:
+        return undone
     if not state.memory.outcomes or not isinstance(state.phase, Idle):
         return None
-    again = bool(unheard(state))
     match event:
         case Silence():
             return (state, Answer()) if again else None
@@ -84,6 +92,25 @@ def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
             return _said(state, event, facts.locale, again=again)
         case _:
             return None
+
+
+def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
+    """What can still be done about an order that was made in this call, where words undo it by name.
+
+    And once more to who wants it undone at the offer of a person: 「はい取り消しで」.
+    """
+    heard, made, ordered, rules = event.understood, state.memory.made, state.memory.ordered, _rules(locale)
+    if heard.intent not in _UNDOES or event.extraction is not None:
+        return None
+    if isinstance(state.phase, OfferingPerson):
+        return _too_late(state, made, told_now=False) if made and rules.cancels.search(event.text) else None
+    if not isinstance(state.phase, Idle) or not rules.undoes.search(event.text):
+        return None
+    if made is None:
+        return (state, Answer(reply=reply("cancel.nothing"))) if heard.intent is None else None
+    named = heard.payees.choice if heard.payees is not None else None
+    another = named is not None and ordered is not None and named != ordered.payee
+    return None if another else _too_late(state, made, told_now=again)
 
 
 def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
@@ -103,13 +130,12 @@ def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: 
     if intent is Intent.CONFIRM or _content(event.text, locale):
         return state, Answer() if again else Clarify(reply("say.ok_what_else"))
     if wrong or _regret(event.text, intent, locale):
-        return _too_late(state, told_now=again)
+        return _too_late(state, state.memory.outcomes[-1], told_now=again)
     return None
 
 
-def _too_late(state: DialogueState, *, told_now: bool) -> Step:
+def _too_late(state: DialogueState, last: Outcome, *, told_now: bool) -> Step:
     """The truth: what was done stands, and what can still be done about it."""
-    last = state.memory.outcomes[-1]
     said = reply(f"after.{last.done.value}")
     if not told_now and last.done is not ActionOutcome.NOTHING:
         said = both(last.told, said)
@@ -146,9 +172,13 @@ def _plain(text: str, locale: Locale) -> str:
 
 
 @lru_cache(maxsize=8)
+def _rules(locale: Locale) -> Aftermath:
+    return load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
+
+
+@lru_cache(maxsize=8)
 def _endings(locale: Locale) -> tuple[str, ...]:
-    rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
-    return tuple(f"{space(locale)}{each}" for each in rules.instead)
+    return tuple(f"{space(locale)}{each}" for each in _rules(locale).instead)
 
 
 class _Phrases(NamedTuple):
@@ -162,7 +192,7 @@ class _Phrases(NamedTuple):
 
 @lru_cache(maxsize=8)
 def _patterns(locale: Locale) -> _Phrases:
-    rules = load(f"dialogue/aftermath_{language(locale)}.yaml", Aftermath)
+    rules = _rules(locale)
     between, end = space(locale), r"\b" if space(locale) else ""
     content, regret = _either(rules.content), _either(rules.regret)
     before = f"(?:(?:{content}|{regret}){between})*" if between else ".*?"

@@ -68,7 +68,7 @@ def answered(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # 
 def _idle(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Nothing waits for an answer."""
     match heard.intent:
-        case Intent.CONFIRM if not _was_told(state.memory):
+        case Intent.CONFIRM if not _was_told(state.memory) or heard.by(*dialogue_rules().wished):
             return asked_again(state, facts)
         case Intent.CONFIRM | Intent.DENY:
             return go_on(state, reply("say.ok_what_else"), facts)

@@ -216,6 +216,7 @@ class Memory:
     inquired: str = ""  # what was answered last from the documents, with `last` behind it
     preface: tuple[Reply, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    made: Outcome | None = None  # the last order of this call that was booked, sent, or is under way
     recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
     misses: int = 0

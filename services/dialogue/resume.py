@@ -32,7 +32,8 @@ from services.dialogue.tasks import is_money
 def dropped(state: DialogueState) -> DialogueState:
     """Without the task at hand; what was said after it stays, and what was done is still told."""
     memory = state.memory
-    return DialogueState(memory=Memory(memory.queue, memory.last, outcomes=memory.outcomes, paid=memory.paid))
+    kept = Memory(memory.queue, memory.last, outcomes=memory.outcomes, paid=memory.paid, made=memory.made)
+    return DialogueState(memory=kept)
 
 
 def to_a_person(state: DialogueState) -> Handoff:

@@ -26,6 +26,7 @@ class DialogueRules(RuleFile):
     patience: int
     that_card: frozenset[str]
     pays: frozenset[str] = frozenset()
+    wished: frozenset[str] = frozenset()
     that_bill: frozenset[str]
     of_that: frozenset[str]
     to_that: frozenset[str]

@@ -26,7 +26,7 @@ from services.understanding.clarification.conditions import (
     on_condition,
 )
 from services.understanding.clarification.declined_orders import declined
-from services.understanding.clarification.derived_amounts import alike, multiplied, reckoned, unlike
+from services.understanding.clarification.derived_amounts import alike, as_due, multiplied, reckoned, unlike
 from services.understanding.clarification.distributives import apiece, each_named, every_bill, every_but
 from services.understanding.clarification.gapped_orders import day_of_the_last, side_by_side
 from services.understanding.clarification.grievances import (
@@ -131,6 +131,7 @@ _LOOKS: Final = (
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),
+    _Look(_ALL, as_due),
     _Look(_ALL, asked_of_order),
     # A bill by whose it is.
     _Look(_ALL, of_whom_it_is),

@@ -12,6 +12,7 @@ from services.payees import kanji
 from services.payees.banked import Banked, owners_by_bank
 from services.payees.data import fold_word, japanese_finder, name_rules, relationship_words
 from services.payees.fold import KANJI, has_kanji, is_japanese, japanese
+from services.payees.namings import name_parts
 from services.payees.spans_ja import denied
 
 _LONGEST: Final = 12
@@ -34,7 +35,8 @@ class Called:
             for alias in (*payee.aliases, *own):
                 for said in _sayings(alias, readings):
                     self._nicknames.setdefault(said, {})[owner] = None
-            for family, _, given in (said.partition(" ") for said in (payee.name, payee.kana) if is_japanese(said)):
+            told = (" ".join(parts) for parts in name_parts(payee.name, payee.kana))
+            for family, _, given in (said.partition(" ") for said in told if is_japanese(said)):
                 for part in {family, given, family + given} - {""}:
                     self._parts.setdefault(part, set()).add(owner)
                 if given:

@@ -61,13 +61,13 @@ def given(text: str, book: Book) -> tuple[str, ...]:
     return _distinct((*book.get(text, ()), *givens().get(text, ())))
 
 
-def split(text: str, kana: str) -> int:
-    """Where the family name ends in an unspaced reading, by the kanji (0: unknown)."""
+def split(text: str, kana: str) -> tuple[int, int]:
+    """Where the family name ends in an unspaced name and in its unspaced reading (0: unknown)."""
     for end in range(min(_MAX_SURNAME, len(text) - 1), 0, -1):
         for reading in surnames().get(text[:end], ()):
             if kana.startswith(reading) and len(kana) > len(reading):
-                return len(reading)
-    return 0
+                return end, len(reading)
+    return 0, 0
 
 
 def readings(text: str, book: Book) -> tuple[tuple[str, ...], ...]:

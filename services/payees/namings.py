@@ -100,13 +100,16 @@ def bare(name: str) -> tuple[str, bool]:
     return (plain, plain != folded) if plain else (japanese(folded), False)
 
 
-def reading_parts(reading: str, written: str) -> tuple[str, ...]:
-    """(family, given) of a kana reading: by its own space, or by the kanji; one part when neither tells."""
+def name_parts(written: str, reading: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(family, given) of a name and of its kana: by their own spaces, or by the kanji; one part when neither tells."""
+    parts = tuple(written.split(" "))
     if " " in reading:
-        return tuple(reading.split(" ")[:MAX_TOKENS])
-    compact = written.replace(" ", "")
-    end = kanji.split(compact, reading) if compact else 0
-    return (reading[:end], reading[end:]) if end else (reading,)
+        return parts, tuple(reading.split(" ")[:MAX_TOKENS])
+    compact = "".join(parts)
+    end, read = kanji.split(compact, reading) if compact else (0, 0)
+    if not end:
+        return parts, (reading,)
+    return (compact[:end], compact[end:]) if len(parts) == 1 else parts, (reading[:read], reading[read:])
 
 
 def _kana(namings: Namings, parts: tuple[str, ...], company: bool) -> None:
@@ -121,10 +124,10 @@ def _japanese(namings: Namings, name: str, stored: str) -> None:
     reading, marked = bare(stored) if stored else ("", False)
     company = company or marked
     if reading:
-        parts = reading_parts(reading, written)
+        names, parts = name_parts(written, reading)
         _kana(namings, parts, company)
-        if len(parts) > 1 and written.count(" ") == len(parts) - 1:
-            namings.readings.extend(zip(written.split(" "), parts, strict=True))
+        if len(parts) == len(names) > 1:
+            namings.readings.extend(zip(names, parts, strict=True))
         read: Sequence[tuple[str, ...]] = (parts,)
     else:
         read = _read(written)

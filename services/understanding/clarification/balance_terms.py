@@ -234,7 +234,7 @@ def bound_of(match: re.Match[str]) -> Bound:
 
 
 def _reduced(said: Said, rules: BalanceRules) -> BalanceWords:
-    return BalanceWords(said, rules, *lettered(said.text, lambda text: _things(said, rules, text)))
+    return BalanceWords(said, rules, *lettered(said.paused, lambda text: _things(said, rules, text)))
 
 
 def lettered(

@@ -51,7 +51,8 @@ def declined(said: Said, found: Understood) -> Understood | None:
 def _clauses(said: Said) -> list[int]:
     """The units at which a clause begins: the first, and those behind a mark or a word that ends a reason."""
     units, text, ends = said.units, said.text, said.rules.patterns.reason_ends
-    behind = (at for at in range(1, len(units.words)) if text[units.ends[at - 1] : units.starts[at]].strip(" '’"))
+    no_mark = " '’" if said.rules.spaced else "'’"  # a space is a pause where words are written without
+    behind = (at for at in range(1, len(units.words)) if text[units.ends[at - 1] : units.starts[at]].strip(no_mark))
     joined = (at for at in range(1, len(units.words)) if ends.search(text[: units.ends[at - 1]]))
     return sorted({0, *behind, *joined}) if units.words else []
 

@@ -16,9 +16,10 @@ from schemas.span import NUMBERS
 from services.understanding.clarification.collective_amounts import unmeasured
 from services.understanding.clarification.reckoned_orders import month_before
 from services.understanding.correction.mentions import Mentions
-from services.understanding.correction.merging import said_in
+from services.understanding.correction.merging import said_in, set_back
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import VERBS as SENDING
+from services.understanding.fast.asides.reasons import own_bill
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.clauses.clauses import bare
 from services.understanding.fast.freeform.told import RULE as TOLD
@@ -99,6 +100,26 @@ def multiplied(said: Said, found: Understood) -> Understood | None:
     if settled or said.context.terms.awaited not in ORDERS or not said.rules.patterns.for_several.search(said.text):
         return None
     return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=_ALIKE, rejected=(SlotName.AMOUNT,))
+
+
+def as_due(said: Said, found: Understood) -> Understood | None:
+    """A transfer of as much as a bill comes to, which is not paid by it: 「家賃と同じ額を普通に移して」."""
+    much, context = said.rules.patterns.as_due.search(said.text), said.context
+    place = said.units.covering(much.start(), much.end()) if much is not None else None
+    if much is None or place is None or not context.idle or found.intent is Intent.BILL_PAYMENT:
+        return None
+    edge, named = own_bill(said.hearing, 0, place[0]) or (None, None)
+    due = next((bill.due for bill in context.bills if bill.id == named), None)
+    if edge is None or due is None or edge.end != place[0]:
+        return None
+    start, end = said.units.starts[edge.start], much.end()
+    put = f"{due.minor}{said.rules.cues.unit}"
+    meant = set_back(said.again(said.text[:start] + put + said.text[end:]), said.text, start, end, len(put))
+    whom, amount = meant.slots.payee or meant.slots.target, meant.slots.amount
+    sure = meant.route is Route.FAST and not (meant.missing or meant.unread or meant.then)
+    if meant.intent is Intent.TRANSFER_MONEY and sure and whom and amount and amount.value.amount_minor == due.minor:
+        return meant
+    return found if found.intent is Intent.TRANSFER_MONEY else None  # how much is asked
 
 
 def _told(said: _Derived) -> Understood | None:

@@ -27,6 +27,8 @@ _EVERYTHING: Final = "everything"
 _ASKED: Final = "bill_payment.every_asked"
 _EVERY: Final = ("bill_payment.every", _ASKED)
 _DUE_ALL: Final = "bill_payment.due_all"
+_OF_THOSE: Final = ("bill_payment.some_all", "bill_payment.that_asked_full")
+"""Orders for all that were asked about."""
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.BILL_PAYMENT})
 _SENT: Final = frozenset({None, Intent.QNA, Intent.TRANSFER_MONEY})
 _OF: Final = {Intent.TRANSFER_MONEY: SlotName.PAYEE, Intent.BILL_PAYMENT: SlotName.BILL}
@@ -143,6 +145,8 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     context, due_all = said.context, found.by(_DUE_ALL)
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
+    if told := _told_of(said, found):
+        return _each(said, replace(found, slots=replace(found.slots, portion=None), then=None), told)
     if found.then is not None and found.intent in READING:  # "tell me my balance and pay all my bills"
         behind = every_bill(said, found.then)
         return behind and replace(found, then=behind)
@@ -205,12 +209,28 @@ def _each(said: Said, found: Understood, bills: Sequence[BillId]) -> Understood:
     return one_after_another([replace(plain, slots=each) for each in slots])
 
 
+def _told_of(said: Said, found: Understood) -> list[BillId]:
+    """The bills that were just asked about, where all of them are to be paid; of a list all that are due."""
+    context, rules = said.context, said.rules
+    if rules.spaced or context.recent is not Intent.BILL_INQUIRY or not found.by(*_OF_THOSE):
+        return []
+    plain = not (found.unread or found.unresolved or found.then or found.slots.amount)
+    every = rules.symbols.get(_EVERYTHING) in said.hearing.reading.lattice.said()
+    asked = list(context.recent_bills)
+    if not asked and context.recent_bill is None and found.slots.portion is not None:
+        asked = [bill.id for bill in _due(said, on_their_days=False)]
+    pair = len(asked) == 2 or found.slots.portion is not None  # noqa: PLR2004 - "both" is of two
+    return asked if plain and every and pair and 1 < len(asked) <= _MOST_BILLS else []
+
+
 def _named_asked(said: Said) -> list[BillId]:
     """The several bills that are named by who is asked which, where nothing else is said: "the phone and the water"."""
-    if said.context.asked is not SlotName.BILL or not said.rules.spaced:
+    if said.context.asked is not SlotName.BILL:
         return []
-    named, end = _named_from(said, 0)
-    return named if end == len(said.units.words) and 1 < len(named) == len(set(named)) else []
+    (named, end), size = _named_from(said, 0), len(said.units.words)
+    rest = said.text[said.units.ends[end - 1] :] if 0 < end < size else ""
+    whole = end == size or said.rules.patterns.named_so.fullmatch(rest)
+    return named if whole and 1 < len(named) == len(set(named)) else []
 
 
 def _named_from(said: Said, at: int) -> tuple[list[BillId], int]:
@@ -218,7 +238,7 @@ def _named_from(said: Said, at: int) -> tuple[list[BillId], int]:
     rules, hearing = said.rules, said.hearing
     reading, nouns = hearing.reading, hearing.nouns
     words, named, stop = reading.words, list[BillId](), at
-    empty = {FILLER, rules.symbols["own"], rules.symbols["bill_word"]}
+    empty = {FILLER, *(rules.symbols[each] for each in ("own", "bill_word") if each in rules.symbols)}
     joints = {joint.strip() for joint in rules.cues.joined}
     while at < len(words):
         called = [(e.end, nouns.nouns[e.symbol]) for e in nouns.trie.scan(words, at)]

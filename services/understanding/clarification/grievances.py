@@ -24,12 +24,15 @@ _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.B
 
 
 def deceived(said: Said, found: Understood) -> Understood | None:
-    """A warning to somebody who was told to bring money into safety; None where an own account is so called."""
-    safe, slots = said.rules.patterns.safe_account.search(said.text), found.slots
+    """A warning to whom a stranger told to pay, or to bring money into safety; None of an own account so called."""
+    patterns, slots = said.rules.patterns, found.slots
+    if said.context.idle and patterns.pressed.search(said.text):
+        return _offer(said, _SCAM)
+    safe = patterns.safe_account.search(said.text)
     if safe is None or not said.context.idle or any(safe["safe"] in each.name for each in said.context.accounts):
         return None
     unknown = found.intent is Intent.TRANSFER_MONEY and slots.payee is None and slots.target is None
-    return _offer(said, _SCAM) if unknown or said.rules.patterns.was_told.search(said.text) else None
+    return _offer(said, _SCAM) if unknown or patterns.was_told.search(said.text) else None
 
 
 def taken_back(said: Said, found: Understood) -> Understood | None:

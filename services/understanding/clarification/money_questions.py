@@ -220,6 +220,9 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
+    shop = patterns.shop_kind.search(said.text) if slots.merchant is None and slots.payee is None else None
+    if shop is not None:  # a card of the caller's is called so
+        slots = replace(slots, merchant=Slot(shop[0], said.heard.evidence(*shop.span(), _RULE)))
     sums = any(span.kind in {SpanKind.MONEY, SpanKind.DIGITS} for span in said.heard.spans)
     named, about = slots.merchant or slots.payee or slots.bill, ""
     if named and not (sums or bill) and slots.choice is None and patterns.asks_whether.search(said.text):

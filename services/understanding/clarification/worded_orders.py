@@ -251,7 +251,7 @@ def _factor(words: _Worded, match: re.Match[str], times: str) -> Fraction | None
 
 
 def _reduced(said: Said, rules: _Rules) -> _Worded:
-    return _Worded(said, rules, *lettered(said.text, lambda text: _things(said, rules, text)))
+    return _Worded(said, rules, *lettered(said.paused, lambda text: _things(said, rules, text)))
 
 
 def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, object]]:

@@ -76,7 +76,7 @@ def day_in_part(said: Said, found: Understood) -> Understood | None:
         if held and rules.cues.repairs.holds(between):
             weeks = [span for span in days if span.start <= one.start and _NAMED_WEEK in span.rule]
             whole = _with_last(rules, one, two) or _of_that_week((weeks or [one])[-1], two)
-            if whole is not None and whole != day.value:
+            if whole is not None and whole != day.value and whole.start >= said.today:
                 both = replace(day, readings=(whole,))
                 return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
     return None
@@ -136,7 +136,8 @@ def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
     if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
         return None
     first, last = one.value.start, two.value.start.day
-    plain = not any(char.isdecimal() for char in one.surface) and len(rules.units(two.surface).words) == _SHORT
+    in_words = any(char.isnumeric() for char in one.surface) and not any(char.isdecimal() for char in one.surface)
+    plain = in_words and len(rules.units(two.surface).words) == _SHORT
     if not plain or first.day <= _TEN or first.day % _TEN == 0 or last >= _TEN:
         return None
     try:

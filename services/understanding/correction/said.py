@@ -57,6 +57,11 @@ class Said:
         """The transcript."""
         return self.heard.transcript.text
 
+    @property
+    def paused(self) -> str:
+        """The same with a mark for each space, which is a pause in a language without spaces."""
+        return self.text if self.rules.spaced else self.text.replace(" ", "、")
+
     @cached_property
     def units(self) -> Units:
         """Its words, or characters."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.ids import EN_GB, PayeeId
+from schemas.ids import EN_GB, JA_JP, PayeeId
 from schemas.payee import MatchOutcome, Payee
 from services.payees import PayeeIndex, Searched
 
@@ -76,3 +76,15 @@ def test_what_was_sought_is_remembered_where_it_is_asked_for(index: PayeeIndex):
     first = index.find(("send ten pounds to shane hughes",), EN_GB, searched=searched)
     assert searched
     assert index.lookup(("shane hughes",), EN_GB, searched).choice == first.choice == "Shane Hughes"
+
+
+def test_a_given_name_alone_is_told_by_its_kanji_where_a_whole_name_is_written_without_a_space():
+    book = [
+        Payee(PayeeId(name), name, kana=read) for name, read in (("高橋美咲", "タカハシミサキ"), ("林玲", "ハヤシレイ"))
+    ]
+    index = PayeeIndex.build([*book, Payee(PayeeId("denki"), "東都電力", kana="トウトデンリョク")])
+    for said, meant in (("美咲に二万円送って", "高橋美咲"), ("玲さんに八千円お願いします", "林玲")):
+        match = index.find((said,), JA_JP)
+        assert match is not None
+        assert match.choice == meant
+    assert index.find(("東都に二万円送って",), JA_JP).choice is None

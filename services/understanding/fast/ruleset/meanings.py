@@ -97,6 +97,8 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         return False  # 「もういいから送って」 may be to go on
     if one.by("qna.cash") and two.intent is Intent.TRANSFER_MONEY and SlotName.AMOUNT in two.missing:
         return False  # 貯金から二万おろしてバイトの方に入れて: one transfer
+    if one.by("bill_inquiry.recent") and two.intent is Intent.BILL_PAYMENT and _side_by_side(one.slots, two.slots):
+        return False  # 水道代と新聞代を払って
     last = _last(two)
     if _verbless(one) and last.intent is Intent.RECENT_TRANSACTIONS and (last.slots.payee or last.slots.bill):
         return False  # 妹に一万円、大家さんに九万円送ったっけ: its verb is the question's
@@ -111,6 +113,13 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
     )
     told = led and all(part.slots.amount is not None and part.slots.payee is not None for part in (one, two))
     return named and (told or not (_verbless(one) and _verbless(last)))
+
+
+def _side_by_side(one: Slots, two: Slots) -> bool:
+    """Whether two bills stand beside each other, with a mark or "and" of one character between them."""
+    if one.bill is None or two.bill is None:
+        return False
+    return two.bill.evidence.start - one.bill.evidence.end == 1
 
 
 def _last(part: Understood) -> Understood:

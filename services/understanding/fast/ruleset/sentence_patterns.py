@@ -75,6 +75,7 @@ class SentencePatterns(RuleFile):
     better_not: re.Pattern[str] = _NOWHERE
     was_told: re.Pattern[str] = _NOWHERE
     called_off: re.Pattern[str] = _NOWHERE
+    pressed: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
     asks_before: re.Pattern[str] = _NOWHERE
     not_paid: re.Pattern[str] = _NOWHERE
@@ -104,6 +105,7 @@ class SentencePatterns(RuleFile):
     more_than_before: re.Pattern[str] = _NOWHERE
     same_changed: re.Pattern[str] = _NOWHERE
     as_before: re.Pattern[str] = _NOWHERE
+    as_due: re.Pattern[str] = _NOWHERE
     first_sum: re.Pattern[str] = _NOWHERE
     shop: re.Pattern[str] = _NOWHERE
     spent_at: re.Pattern[str] = _NOWHERE
@@ -186,6 +188,8 @@ class SentencePatterns(RuleFile):
     income: re.Pattern[str] = _NOWHERE
     asks_whether: re.Pattern[str] = _NOWHERE
     spends: re.Pattern[str] = _NOWHERE
+    shop_kind: re.Pattern[str] = _NOWHERE
+    named_so: re.Pattern[str] = _NOWHERE
     of_those: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
