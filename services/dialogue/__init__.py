@@ -26,9 +26,7 @@ from services.dialogue.phases import (
     Asking,
     Changing,
     Confirming,
-    DialogueState,
     Idle,
-    Memory,
     Offering,
     OfferingPerson,
     Outcome,
@@ -43,6 +41,7 @@ from services.dialogue.phases import (
     Waiting,
 )
 from services.dialogue.readback import notice
+from services.dialogue.state import DialogueState, Memory
 
 __all__ = [
     "ActionDone",

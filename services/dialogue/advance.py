@@ -31,20 +31,11 @@ from services.dialogue.names import (
     said_name,
     told_of,
 )
-from services.dialogue.phases import (
-    Asking,
-    DialogueState,
-    Memory,
-    Offering,
-    Proposing,
-    Step,
-    Task,
-    Unlocking,
-    Waiting,
-)
+from services.dialogue.phases import Asking, Offering, Proposing, Task, Unlocking, Waiting
 from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.questions import ask, done, which, which_account, which_amount, which_payee
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import of_the_last_size, without
 from services.dialogue.weighing import Reckoned, held_by, look_for, paid_before, reckoned, weighed
 

@@ -14,8 +14,9 @@ from schemas.intent import MONEY_MOVING, Intent
 from schemas.transcript import PUNCTUATION
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
-from services.dialogue.phases import ActionOutcome, DialogueState, Idle, Memory, OfferingPerson, Outcome, Step
+from services.dialogue.phases import ActionOutcome, Idle, OfferingPerson, Outcome
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Memory, Step
 
 _PERSON_HELPS: Final = frozenset({ActionOutcome.MOVED, ActionOutcome.BOOKED, ActionOutcome.PENDING})
 """What nothing in the bank's core takes back: a person may."""

@@ -17,15 +17,12 @@ from services.dialogue.phases import (
     Behind,
     Changing,
     Confirming,
-    DialogueState,
     Idle,
-    Memory,
     Offering,
     OfferingPerson,
     Proposing,
     ReadBack,
     Reading,
-    Step,
     SteppingUp,
     Submitting,
     Task,
@@ -35,6 +32,7 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import asked_again, missed, unclear
 from services.dialogue.resume import cancelled, declined, dropped, go_on, going_on, read_again, refused, to_a_person
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import is_money
 from services.dialogue.terms import agreed, surely
 from services.dialogue.values import choose, value

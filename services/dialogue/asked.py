@@ -12,9 +12,10 @@ from schemas.intent import Intent, Topic, Understood
 from schemas.money import Money
 from services.dialogue.events import Facts
 from services.dialogue.names import bill, both, day_name, open_bills, payee_name, reply
-from services.dialogue.phases import DialogueState, Task
+from services.dialogue.phases import Task
 from services.dialogue.policy import money, source_of
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState
 
 _JUST_NOW = timedelta(days=7)
 """What came in so many days ago has come in, though the month before."""

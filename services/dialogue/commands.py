@@ -18,13 +18,11 @@ from services.dialogue.phases import (
     Asking,
     Changing,
     Confirming,
-    DialogueState,
     Idle,
     Offering,
     OfferingPerson,
     Proposing,
     Reading,
-    Step,
     SteppingUp,
     Task,
     Unlocking,
@@ -35,6 +33,7 @@ from services.dialogue.questions import due_to
 from services.dialogue.recent import of_recent
 from services.dialogue.resume import at_once, go_on, read_again
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Step
 from services.dialogue.tasks import is_money, task_of
 from services.dialogue.tasks import merged as put_in
 from services.dialogue.terms import only_card

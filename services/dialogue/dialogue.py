@@ -25,19 +25,9 @@ from services.dialogue.events import (
     UserUtterance,
 )
 from services.dialogue.names import bill, both, marks
-from services.dialogue.phases import (
-    Asking,
-    Confirming,
-    DialogueState,
-    Proposing,
-    Reading,
-    Step,
-    SteppingUp,
-    Submitting,
-    Unlocking,
-    Waiting,
-)
+from services.dialogue.phases import Asking, Confirming, Proposing, Reading, SteppingUp, Submitting, Unlocking, Waiting
 from services.dialogue.prompts import silent
+from services.dialogue.state import DialogueState, Step
 from services.dialogue.terms import terms_of
 from services.dialogue.words import unanswered, understood
 

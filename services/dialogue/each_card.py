@@ -9,9 +9,10 @@ from schemas.intent import Intent, SlotName
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import both, card, card_name, reply, told_of
-from services.dialogue.phases import DialogueState, Offering, Step, Task
+from services.dialogue.phases import Offering, Task
 from services.dialogue.prompts import missed
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Step
 from services.dialogue.turns import waiting
 
 

@@ -18,8 +18,8 @@ from schemas.intent import Intent, Route
 from schemas.transfer import TransferReceipt
 from services.dialogue.dialogue import decide
 from services.dialogue.events import ActionDone, Event, Facts, TransferSettled, UserUtterance
-from services.dialogue.phases import DialogueState
 from services.dialogue.readback import readback
+from services.dialogue.state import DialogueState
 
 
 def foreseen(state: DialogueState, said: UserUtterance, facts: Facts, *, whole: bool = True) -> Reply | None:

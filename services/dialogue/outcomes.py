@@ -39,13 +39,10 @@ from services.dialogue.phases import (
     ActionOutcome,
     Asking,
     Confirming,
-    DialogueState,
     Idle,
-    Memory,
     Proposing,
     ReadBack,
     Reading,
-    Step,
     SteppingUp,
     Submitting,
     Task,
@@ -56,6 +53,7 @@ from services.dialogue.questions import ask
 from services.dialogue.readback import doubted, readback, settled
 from services.dialogue.resume import come_back, go_on
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import task_for, without
 
 ASIDE: Final = (ReadBalance, ReadTransactions, ReadPayees, LockCard)

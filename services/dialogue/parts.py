@@ -5,7 +5,8 @@ from dataclasses import replace
 from schemas.balances import Measure, Reckoning
 from schemas.intent import Intent, Slots
 from schemas.span import MoneyValue
-from services.dialogue.phases import DialogueState, Task
+from services.dialogue.phases import Task
+from services.dialogue.state import DialogueState
 from services.dialogue.tasks import BY_HOW_MUCH
 
 

@@ -7,19 +7,10 @@ from schemas.consent import Awaited
 from schemas.decision import Answer, Clarify, Confirm, Reply
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
-from services.dialogue.phases import (
-    Confirming,
-    DialogueState,
-    Offering,
-    OfferingPerson,
-    Proposing,
-    Reading,
-    Step,
-    SteppingUp,
-    Submitting,
-)
+from services.dialogue.phases import Confirming, Offering, OfferingPerson, Proposing, Reading, SteppingUp, Submitting
 from services.dialogue.resume import come_back, offer_person, pending_question, read_again, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Step
 from services.dialogue.terms import terms_of
 
 _CLEARLY: Final = frozenset(Awaited) - {Awaited.NOTHING, Awaited.TASK, Awaited.SLOT, Awaited.CARD, Awaited.CODE}

@@ -23,9 +23,10 @@ from services.dialogue.names import (
     said_name,
     same_but_for_bank,
 )
-from services.dialogue.phases import Asking, DialogueState, Disambiguation, Memory, Offering, Step, Task
+from services.dialogue.phases import Asking, Disambiguation, Offering, Task
 from services.dialogue.policy import currency_of, money, source_of
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Memory, Step
 
 
 def done(memory: Memory, decision: Decision) -> Step:

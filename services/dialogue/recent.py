@@ -8,8 +8,9 @@ from services.dialogue.amounts import merged
 from services.dialogue.asked import first_due, followed
 from services.dialogue.errands import history
 from services.dialogue.events import Facts
-from services.dialogue.phases import Memory, Task
+from services.dialogue.phases import Task
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import Memory
 from services.dialogue.tasks import is_money
 
 

@@ -9,11 +9,12 @@ from schemas.money import exponent
 from services.dialogue.errands import offer_of
 from services.dialogue.events import Facts
 from services.dialogue.names import both, payee_in_full, reply
-from services.dialogue.phases import Confirming, DialogueState, Memory, Offering, ReadBack, Reading, Step, Task
+from services.dialogue.phases import Confirming, Offering, ReadBack, Reading, Task
 from services.dialogue.policy import money
 from services.dialogue.prompts import and_again
 from services.dialogue.resume import cancelled, dropped, go_on, read_again, refused
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import is_money, task_of
 from services.dialogue.values import value
 

@@ -11,21 +11,19 @@ from services.dialogue.phases import (
     Asking,
     Behind,
     Changing,
-    DialogueState,
     Idle,
-    Memory,
     Offering,
     OfferingPerson,
     Phase,
     ReadBack,
     Reading,
-    Step,
     SteppingUp,
     Submitting,
     Task,
     Unlocking,
     Waiting,
 )
+from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import is_money
 
 

@@ -9,17 +9,9 @@ from schemas.intent import Intent, Understood
 from schemas.kana import TO_HIRAGANA
 from services.dialogue.events import Facts
 from services.dialogue.names import bill
-from services.dialogue.phases import (
-    Confirming,
-    DialogueState,
-    Offering,
-    OfferingPerson,
-    ReadBack,
-    Reading,
-    SteppingUp,
-    Task,
-)
+from services.dialogue.phases import Confirming, Offering, OfferingPerson, ReadBack, Reading, SteppingUp, Task
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState
 
 _CARD: Final = {Intent.CARD_LOCK: Awaited.LOCK, Intent.CARD_UNLOCK: Awaited.UNLOCK}
 

@@ -6,8 +6,9 @@ from schemas.ids import PayeeId
 from schemas.intent import Understood
 from schemas.span import MoneyValue
 from services.dialogue.names import reply
-from services.dialogue.phases import Memory, Task
+from services.dialogue.phases import Task
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import Memory
 
 
 def room(memory: Memory) -> int:

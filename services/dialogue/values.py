@@ -11,11 +11,12 @@ from services.dialogue.each_card import all_cards, with_others
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, open_bills, reply
 from services.dialogue.parts import as_read, may_stay
-from services.dialogue.phases import Asking, Confirming, DialogueState, Reading, Step, Task
+from services.dialogue.phases import Asking, Confirming, Reading, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Step
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
 from services.dialogue.turns import is_it, of_what_went_out, waiting
 

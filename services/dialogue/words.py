@@ -18,14 +18,12 @@ from services.dialogue.names import both, payee_name, reply
 from services.dialogue.phases import (
     Changing,
     Confirming,
-    DialogueState,
     Idle,
     Offering,
     OfferingPerson,
     Proposing,
     ReadBack,
     Reading,
-    Step,
     SteppingUp,
     Submitting,
     Task,
@@ -36,6 +34,7 @@ from services.dialogue.prompts import helped, missed, repeated, unclear, wait
 from services.dialogue.remarks import everything_cancelled, offered_once, remark
 from services.dialogue.resume import come_back, dropped, go_on, going_on, offer_person, refused, set_aside, to_a_person
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import DialogueState, Step
 from services.dialogue.tasks import ordered, task_of
 from services.dialogue.turns import of_what_went_out
 from services.dialogue.values import value_unasked

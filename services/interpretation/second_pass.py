@@ -119,10 +119,10 @@ class _Look(NamedTuple):
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
 _LOOKS: Final = (
-    # A part of what is read back will not do; of another order; what waits is refused, and the reason told.
+    # What waits is refused, and the reason told; a part of what is read back will not do; of another order.
+    _Look(_ALL, declined),
     _Look(_ALL, refused),
     _Look(_ALL, lambda said, _: of_another(said)),
-    _Look(_ALL, declined),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
     _Look(_ALL, taken_back, asked_of_person),

@@ -10,8 +10,9 @@ from schemas.intent import Intent
 from services.dialogue.advance import advance
 from services.dialogue.bills import bills_due
 from services.dialogue.events import Facts
-from services.dialogue.phases import Memory, Task
+from services.dialogue.phases import Task
 from services.dialogue.rules import dialogue_rules
+from services.dialogue.state import Memory
 from tests.harness.dialogue import FACTS
 
 LISTED, OFFERED = dialogue_rules().bills_listed, dialogue_rules().choices

@@ -50,7 +50,8 @@ from services.dialogue import (
 )
 from services.dialogue.advance import advance
 from services.dialogue.errands import offer_of
-from services.dialogue.phases import Memory, Task
+from services.dialogue.phases import Task
+from services.dialogue.state import Memory
 from services.response import speak
 from tests.harness.dialogue import (
     FACTS,
