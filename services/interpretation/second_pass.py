@@ -60,7 +60,7 @@ from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
 from services.understanding.clarification.partial_names import in_part
-from services.understanding.clarification.parts_of_day import later_on
+from services.understanding.clarification.parts_of_day import later_on, some_time
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import called_off, unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
@@ -147,6 +147,8 @@ _LOOKS: Final = (
     _Look(_ALL, weighed, measured),
     _Look(_ALL, from_elsewhere, hung_last),
     _Look(_ALL, multiplied),
+    # An order for some time that is no day.
+    _Look(_ALL, some_time),
     # One sum that several are to share; orders, with what is said of "both" behind them.
     _Look(_ALL, shared_out),
     _Look(_ALL, lambda said, _: of_all(said)),

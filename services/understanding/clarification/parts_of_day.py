@@ -1,11 +1,15 @@
-"""An order for later on this day: it could only go out now, so its day is asked. "Later today", 「今日あとで」."""
+"""An order for later on this day, or for some time: it could only go out now, so its day is asked. 「今日あとで」."""
 
 from dataclasses import replace
 from typing import Final
 
-from schemas.intent import MONEY_MOVING, Evidence, Mention, SlotName, Understood
+from schemas.ids import RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, SlotName, Understood
+from services.understanding.correction.merging import said_in, with_words
 from services.understanding.correction.said import Said
 
+_RULE: Final = RuleId("intents.some_time@1")
+_OPEN: Final = MONEY_MOVING | {None, Intent.QNA, Intent.INFORM, Intent.CORRECT}
 _MAX_WORDS: Final = 6
 """Units of a word for a time that stands before a day, at most."""
 
@@ -22,6 +26,21 @@ def later_on(said: Said, found: Understood) -> Understood | None:
     unread = tuple(each for each in made.unread if not told.start <= each.start < told.end)
     slots, unresolved = replace(made.slots, date=None), (*made.unresolved, mention)
     return replace(made, slots=slots, unresolved=unresolved, unread=unread)
+
+
+def some_time(said: Said, found: Understood) -> Understood | None:
+    """The order whose time is no day: "in a bit", 「あとで送って」; None where it has a day, or all was read."""
+    idle = said.context.idle and not said.context.code
+    if not idle or found.intent not in _OPEN or found.sure or found.slots.date is not None:
+        return None
+    time = said.rules.patterns.some_time.search(said.text)
+    if time is None:
+        return None
+    start, end = time.span("time")
+    order = said_in(said.again(with_words(said.text, start, end, "")), said.text)
+    if not order.moves or not order.whole or order.slots.date is not None or order.vetoes:
+        return None
+    return replace(order, unresolved=(Mention(SlotName.DATE, said.heard.evidence(start, end, _RULE)),))
 
 
 def _told(said: Said, day: Evidence) -> Evidence | None:
