@@ -40,7 +40,7 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     if found.intent not in COUNTED:
         return None
     if said.rules.spaced:
-        counted = _after_its_day(said, found)
+        counted = _after_its_day(said, found) or _in_its_week(said, found)
     else:
         counted = _from_its_day(said, found) or _in_its_week(said, found)
     return counted or _falling_due(said, found) or _to_nobody(found, said.context)

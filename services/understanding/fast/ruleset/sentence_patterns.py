@@ -76,6 +76,7 @@ class SentencePatterns(RuleFile):
     was_told: re.Pattern[str] = _NOWHERE
     called_off: re.Pattern[str] = _NOWHERE
     pressed: re.Pattern[str] = _NOWHERE
+    new_number: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
     asks_before: re.Pattern[str] = _NOWHERE
     not_paid: re.Pattern[str] = _NOWHERE
