@@ -131,6 +131,7 @@ class SentencePatterns(RuleFile):
     beside_a_day: re.Pattern[str] = _NOWHERE
     apposed: re.Pattern[str] = _NOWHERE
     apposed_two: re.Pattern[str] = _NOWHERE
+    preposed: re.Pattern[str] = _NOWHERE
     from_it: re.Pattern[str] = _NOWHERE
     drawn_on: re.Pattern[str] = _NOWHERE
     own_source: re.Pattern[str] = _NOWHERE
