@@ -189,16 +189,20 @@ def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, fact
 
 
 def _each_changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
-    """What is said in one breath of the order at hand and of those that wait: "fifty for gwen and a hundred for owen"."""
-    orders, part, waits = [task, *state.memory.queue], heard, state.read_back is not None and heard.then is not None
-    while waits and part is not None:
-        whom, then = part.slots.payee, part.then
-        at = next((n for n, each in enumerate(orders) if whom is not None and each.payee == whom.value), None)
+    """What is said in one breath of the order at hand and of others: "fifty for gwen and a hundred for owen"."""
+    if state.read_back is None or heard.then is None:
+        return None
+    orders, parts = [task, *state.memory.queue], [heard]
+    while (then := parts[-1].then) is not None:
+        parts.append(then)
+    for each in parts:
+        whom = each.slots.payee
+        at = next((n for n, one in enumerate(orders) if whom is not None and one.payee == whom.value), None)
         if at is None:
             return None
-        orders[at], part = merged(orders[at], replace(part, then=None), facts), then
+        orders[at] = merged(orders[at], replace(each, then=None), facts)
     memory = replace(state.memory, queue=tuple(orders[1:]))
-    return advance(memory.missed(0), orders[0], facts) if waits else None
+    return advance(memory.missed(0), orders[0], facts)
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:

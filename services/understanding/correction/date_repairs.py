@@ -76,7 +76,8 @@ def day_in_part(said: Said, found: Understood) -> Understood | None:
         held = overlap(two, day.evidence)
         if held and rules.cues.repairs.holds(between):
             weeks = [span for span in days if span.start <= one.start and _in_named_week(span)]
-            whole = (None if rules.spaced else _with_last(rules, one, two)) or _of_that_week(said, (weeks or [one])[-1], two)
+            whole = None if rules.spaced else _with_last(rules, one, two)
+            whole = whole or _of_that_week(said, (weeks or [one])[-1], two)
             if whole is not None and whole != day.value and whole.start >= said.today:
                 both = replace(day, readings=(whole,))
                 return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))

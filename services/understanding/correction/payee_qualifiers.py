@@ -1,6 +1,7 @@
 """Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one".
 
-And who somebody is, right behind the name: "pay priya, my accountant, fifty"; asked which one, before it: "my landlord marcus".
+And who somebody is, right behind the name, "pay priya, my accountant, fifty"; where which one was asked, before it as
+well: "my landlord marcus".
 """
 
 from dataclasses import replace
