@@ -114,8 +114,8 @@ def _waiting(state: DialogueState, heard: Understood, facts: Facts) -> Step:
 
 
 def _changing(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
-    """A yes leads to an offer to go on, never to the same read-back; a second no gives it up."""
-    if heard.intent is Intent.CONFIRM and agreed(state, heard, facts):
+    """A yes is asked about, and leads to an offer to go on where it is said again; a second no gives it up."""
+    if heard.intent is Intent.CONFIRM and agreed(state, heard, facts) and state.memory.misses:
         state, said = going_on(state, task)
         return state, Clarify(said)
     return _waiting(state, heard, facts)

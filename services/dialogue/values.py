@@ -38,7 +38,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, _ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard, facts)
-    step = _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
+    step = _each_changed(state, task, heard, facts)
+    step = step or _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
     return step or own_account(state, task, heard, facts) or _changed(state, task, heard, facts)
 
@@ -185,6 +186,23 @@ def _of_one_that_waits(state: DialogueState, task: Task, heard: Understood, fact
     changed = merged(queue[at], heard, facts)
     memory = replace(state.memory, queue=(*queue[:at], changed, *queue[at + 1 :]))
     return and_again(state.keeping(memory), "say.noted", facts)
+
+
+def _each_changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """What is said in one breath of the order at hand and of others: "fifty for gwen and a hundred for owen"."""
+    if state.read_back is None or heard.then is None:
+        return None
+    orders, parts = [task, *state.memory.queue], [heard]
+    while (then := parts[-1].then) is not None:
+        parts.append(then)
+    for each in parts:
+        whom = each.slots.payee
+        at = next((n for n, one in enumerate(orders) if whom is not None and one.payee == whom.value), None)
+        if at is None:
+            return None
+        orders[at] = merged(orders[at], replace(each, then=None), facts)
+    memory = replace(state.memory, queue=tuple(orders[1:]))
+    return advance(memory.missed(0), orders[0], facts)
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:

@@ -45,7 +45,7 @@ _MAX_TOPIC: Final = 200
 _REPEATED: Final = RuleId("veto.recurring")
 _PERSON_FOR: Final = {
     "not_here": "offer.person_for_it",
-    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "hold", "recall", "about")},
+    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "kin", "hold", "recall", "about")},
 }
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})

@@ -70,12 +70,16 @@ def reckoned(utterance: Said, found: Understood) -> Understood | None:
 
 def unlike(said: Said, found: Understood) -> Understood | None:
     """An order that leans on the last one without its sum, of which a part or more is said: "the same but half"."""
-    changed = found.by(*_AGAIN) and said.rules.patterns.same_changed.search(said.text)
-    if not changed:
+    patterns, alone = said.rules.patterns, found.intent is Intent.TRANSFER_MONEY and found.then is None
+    changed = found.by(*_AGAIN) and patterns.same_changed.search(said.text)
+    more = patterns.more_than_last.search(said.text) if alone else None
+    if not changed and more is None:
         return None
     topic: Slot[str] = Slot(Topic.EXACT, said.heard.whole(_ALIKE))
     named = Mentions.of_all(said).payees() if found.slots.payee is None else []
     payee = Slot(named[0][1], named[0][0]) if len(named) == 1 else found.slots.payee
+    if payee is not None and more is not None and payee.evidence.end == more.end():
+        payee = None  # "on top" sounds like a name
     slots = replace(found.slots, amount=None, payee=payee, topic=topic)
     return replace(found, slots=slots, unread=(), route=Route.FAST, missing=(SlotName.AMOUNT,))
 

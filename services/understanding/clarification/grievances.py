@@ -17,17 +17,19 @@ from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a
 
 _RULE: Final = RuleId("intents.grievance@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
-_SORRY, _NOT_HERE, _SCAM, _HOLD, _ABOUT = "sorry", "not_here", "scam", "hold", "about"
+_SORRY, _NOT_HERE, _SCAM, _KIN, _HOLD, _ABOUT = "sorry", "not_here", "scam", "kin", "hold", "about"
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
 """What a wish to have money back may have been read as."""
 
 
 def deceived(said: Said, found: Understood) -> Understood | None:
-    """A warning to whom a stranger told to pay, or to bring money into safety; None of an own account so called."""
+    """A warning to whom a stranger told to pay, somebody from a new number asked, or to bring money into safety."""
     patterns, slots = said.rules.patterns, found.slots
     if said.context.idle and patterns.pressed.search(said.text):
         return _offer(said, _SCAM)
+    if said.context.idle and patterns.new_number.match(said.text):
+        return _offer(said, _KIN)
     safe = patterns.safe_account.search(said.text)
     if safe is None or not said.context.idle or any(safe["safe"] in each.name for each in said.context.accounts):
         return None

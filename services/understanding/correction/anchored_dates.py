@@ -22,7 +22,7 @@ from schemas.intent import (
     SlotName,
     Understood,
 )
-from schemas.span import DateValue, SpanKind
+from schemas.span import Ambiguity, DateValue, Span, SpanKind
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 
@@ -40,7 +40,7 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     if found.intent not in COUNTED:
         return None
     if said.rules.spaced:
-        counted = _after_its_day(said, found)
+        counted = _after_its_day(said, found) or _in_its_week(said, found)
     else:
         counted = _from_its_day(said, found) or _in_its_week(said, found)
     return counted or _falling_due(said, found) or _to_nobody(found, said.context)
@@ -106,7 +106,7 @@ def _in_its_week(said: Said, found: Understood) -> Understood | None:
     Where it was not, the next of that name may be meant as well: which one is asked.
     """
     day, ordered, heard = found.slots.date, said.context.terms.on, said.heard
-    if day is None or ordered is None or said.context.terms.today or not is_rule(_rule(heard, day), _WEEKDAY):
+    if day is None or ordered is None or said.context.terms.today or not is_rule(_rule(said, day), _WEEKDAY):
         return None
     meant = ordered + timedelta(days=day.value.start.weekday() - ordered.weekday())
     if meant == day.value.start or meant - day.value.start < timedelta() or abs(meant - ordered) >= _WEEK:
@@ -118,9 +118,14 @@ def _in_its_week(said: Said, found: Understood) -> Understood | None:
     return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
 
 
-def _rule(heard: Annotation, day: Slot[DateValue]) -> RuleId | None:
-    spans = (span for span in heard.spans if span.kind is SpanKind.DATE and span.start == day.evidence.start)
-    return next((span.rule for span in spans if span.ambiguity is None or "past" in span.ambiguity.value), None)
+def _rule(said: Said, day: Slot[DateValue]) -> RuleId | None:
+    spans = (span for span in said.heard.spans if span.kind is SpanKind.DATE and span.start == day.evidence.start)
+    return next((span.rule for span in spans if of_any_week(said, span)), None)
+
+
+def of_any_week(said: Said, day: Span) -> bool:
+    """Whether nothing tells the week of a day: "thursday", and not "this thursday"."""
+    return day.ambiguity is Ambiguity.PAST_OR_FUTURE or (day.ambiguity is None and not said.rules.spaced)
 
 
 def _denied(heard: Annotation, day: Evidence, weekday: int) -> bool:

@@ -8,7 +8,8 @@ from typing import Final
 
 from schemas.ids import is_rule
 from schemas.intent import COUNTED, MONEY_MOVING, Annotation, Evidence, Mention, Slot, SlotName, Understood
-from schemas.span import DateValue, Span, SpanKind, overlap
+from schemas.span import Ambiguity, DateValue, Span, SpanKind, overlap
+from services.understanding.correction.anchored_dates import of_any_week
 from services.understanding.correction.merging import differ_in, values
 from services.understanding.correction.said import Said
 from services.understanding.correction.self_repair import SelfRepair
@@ -67,15 +68,16 @@ def of_a_day(rules: Grammar, heard: Annotation, span: Span) -> bool:
 def day_in_part(said: Said, found: Understood) -> Understood | None:
     """A later day that may stand for a part of the earlier one: 二十四日に、いや五日に; 来週の木曜、いや金曜に."""
     day, rules = found.slots.date, said.rules
-    if rules.spaced or day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
+    if day is None or found.intent not in COUNTED or SlotName.DATE in found.doubted:
         return None
     days = [span for span in said.heard.spans if span.kind is SpanKind.DATE and isinstance(span.value, DateValue)]
     for one, two in pairwise(days):
         between = rules.units(said.text[one.end : two.start]).words
         held = overlap(two, day.evidence)
         if held and rules.cues.repairs.holds(between):
-            weeks = [span for span in days if span.start <= one.start and _NAMED_WEEK in span.rule]
-            whole = _with_last(rules, one, two) or _of_that_week((weeks or [one])[-1], two)
+            weeks = [span for span in days if span.start <= one.start and _in_named_week(span)]
+            whole = None if rules.spaced else _with_last(rules, one, two)
+            whole = whole or _of_that_week(said, (weeks or [one])[-1], two)
             if whole is not None and whole != day.value and whole.start >= said.today:
                 both = replace(day, readings=(whole,))
                 return replace(found, slots=replace(found.slots, date=both), doubted=(*found.doubted, SlotName.DATE))
@@ -147,11 +149,15 @@ def _with_last(rules: Grammar, one: Span, two: Span) -> DateValue | None:
     return DateValue(day, day)
 
 
-def _of_that_week(one: Span, two: Span) -> DateValue | None:
+def _in_named_week(day: Span) -> bool:
+    return is_rule(day.rule, _NAMED_WEEK) or day.ambiguity is Ambiguity.WHICH_WEEK
+
+
+def _of_that_week(said: Said, one: Span, two: Span) -> DateValue | None:
     """A weekday alone, in the week in which the earlier one was said to be."""
     if not (isinstance(one.value, DateValue) and isinstance(two.value, DateValue)):
         return None
-    if not (is_rule(one.rule, _NAMED_WEEK) and is_rule(two.rule, _WEEKDAY)):
+    if not (_in_named_week(one) and is_rule(two.rule, _WEEKDAY) and of_any_week(said, two)):
         return None
     first = one.value.start
     day = first + timedelta(days=two.value.start.weekday() - first.weekday())

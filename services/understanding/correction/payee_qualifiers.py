@@ -1,6 +1,7 @@
 """Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one".
 
-And who somebody is, right behind the name: "pay priya, my accountant, fifty".
+And who somebody is, right behind the name, "pay priya, my accountant, fifty"; where which one was asked, before it as
+well: "my landlord marcus".
 """
 
 from dataclasses import replace
@@ -8,7 +9,7 @@ from itertools import islice
 from typing import Final
 
 from schemas.ids import PayeeId
-from schemas.intent import COUNTED, Understood
+from schemas.intent import COUNTED, SlotName, Understood
 from schemas.payee import FindPayee, MatchOutcome, PayeeMatch
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.name_completion import Told
@@ -39,10 +40,13 @@ def qualified(said: Said, find: FindPayee, told: Told) -> Understood | None:
 def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
     """The order without what else the payee is called beside the name; None where that may be somebody else."""
     match, text = said.heard.payees, said.text
-    if match is None or match.outcome is MatchOutcome.NOBODY or not said.context.idle:
+    asked = said.context.asked is SlotName.PAYEE
+    if match is None or match.outcome is MatchOutcome.NOBODY or not (said.context.idle or asked):
         return None
-    for pattern in (said.rules.patterns.apposed_two, said.rules.patterns.apposed):
-        beside = pattern.match(text, match.end)
+    patterns = said.rules.patterns
+    before = patterns.preposed.search(text, 0, match.start) if asked else None
+    places = [each.match(text, match.end) for each in (patterns.apposed_two, patterns.apposed)]
+    for beside in (before, *places):
         one = _related(match, beside["name"], find) if beside is not None else None
         if beside is None or one is None:
             continue

@@ -63,7 +63,15 @@ def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
         if weekday is not None and place["next"]:
             yield *place.span(), f"{rules.on_day}{monday + timedelta(days=2 * _WEEK + weekday)}"
         elif weekday is not None and on is not None:
-            yield *place.span(), f"{rules.on_day}{on + timedelta(days=(weekday - on.weekday() - 1) % _WEEK + 1)}"
+            yield *place.span(), f"{rules.on_day}{on + timedelta(days=_ahead(place, weekday - on.weekday()))}"
+
+
+def _ahead(place: re.Match[str], days: int) -> int:
+    """In how many days from a day the weekday is that is so many away in its week: after it, before it, or there."""
+    said = place.groupdict()
+    if said.get("same"):
+        return days
+    return days % -_WEEK or -_WEEK if said.get("before") else (days - 1) % _WEEK + 1
 
 
 def _meant(said: Said) -> Iterator[tuple[int, int, str]]:

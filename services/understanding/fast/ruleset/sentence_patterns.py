@@ -76,6 +76,7 @@ class SentencePatterns(RuleFile):
     was_told: re.Pattern[str] = _NOWHERE
     called_off: re.Pattern[str] = _NOWHERE
     pressed: re.Pattern[str] = _NOWHERE
+    new_number: re.Pattern[str] = _NOWHERE
     back_on: re.Pattern[str] = _NOWHERE
     asks_before: re.Pattern[str] = _NOWHERE
     not_paid: re.Pattern[str] = _NOWHERE
@@ -104,6 +105,7 @@ class SentencePatterns(RuleFile):
     given_to: re.Pattern[str] = _NOWHERE
     more_than_before: re.Pattern[str] = _NOWHERE
     same_changed: re.Pattern[str] = _NOWHERE
+    more_than_last: re.Pattern[str] = _NOWHERE
     as_before: re.Pattern[str] = _NOWHERE
     some_time: re.Pattern[str] = _NOWHERE
     as_due: re.Pattern[str] = _NOWHERE
@@ -130,6 +132,7 @@ class SentencePatterns(RuleFile):
     beside_a_day: re.Pattern[str] = _NOWHERE
     apposed: re.Pattern[str] = _NOWHERE
     apposed_two: re.Pattern[str] = _NOWHERE
+    preposed: re.Pattern[str] = _NOWHERE
     from_it: re.Pattern[str] = _NOWHERE
     drawn_on: re.Pattern[str] = _NOWHERE
     own_source: re.Pattern[str] = _NOWHERE
