@@ -1,9 +1,8 @@
 """Why a form may be meant: how near its spelling and its sounds are to everything that was heard."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import accumulate
-from math import log
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from rapidfuzz.fuzz import ratio
 
 from services.payees.calibration import calibration
-from services.payees.forms import Forms, exact_key
+from services.payees.forms import Forms
 from services.payees.phones import consonants, features
 from services.payees.said import NameHypotheses, QueryForm
 
@@ -32,6 +31,8 @@ _MAX_SHARING: Final = 300
 """Payees who share a part of a name of whom the whole names are compared."""
 SURELY_ALIKE: Final = 0.6
 """The same where a name is taken for one only if somebody is likely called so."""
+
+_NONE: Final[Set[int]] = frozenset()
 
 Floats = npt.NDArray[np.float64]
 
@@ -115,20 +116,32 @@ class _Ranks(NamedTuple):
 
     @classmethod
     def of(cls, heard: NameHypotheses) -> "_Ranks":
+        if len(heard.weights) == 1:
+            return cls([0], np.ones(1))
         starts = [n for n, said in enumerate(heard.said) if not n or said.rank != heard.said[n - 1].rank]
         shares = np.array([heard.weights[heard.said[start].rank] for start in starts])
         return cls(starts, shares / shares.sum())
 
     def rough(self, table: Floats) -> Floats:
         """What a form is worth looking at, by a table of similarities (sayings, forms)."""
-        by_rank = np.maximum.reduceat(table, self.starts, axis=0)
+        by_rank = self._by_rank(table)
+        if len(by_rank) == 1:
+            return by_rank[0]
         return np.asarray(0.5 * by_rank.max(axis=0) + 0.3 * by_rank[0] + 0.2 * (self.shares @ by_rank))
 
     def likeness(self, table: Floats) -> list[tuple[float, float, float]]:
         """How alike each form is to the best hypothesis, to the nearest and to all of them."""
-        by_rank = np.maximum.reduceat(table, self.starts, axis=0)
+        by_rank = self._by_rank(table)
+        if len(by_rank) == 1:
+            return [(alike, alike, alike) for alike in by_rank[0].tolist()]
         found = by_rank[0], by_rank.max(axis=0), self.shares @ by_rank
         return list(zip(*(each.tolist() for each in found), strict=True))
+
+    def _by_rank(self, table: Floats) -> Floats:
+        """The nearest saying of each hypothesis."""
+        if len(table) == len(self.starts):
+            return table
+        return np.asarray(np.maximum.reduceat(table, self.starts, axis=0))
 
 
 def _nearness(heard: NameHypotheses, forms: Forms, kept: Sequence[int], ranks: _Ranks) -> dict[int, float]:
@@ -186,12 +199,12 @@ class _Context(NamedTuple):
             loose,
         )
 
-    def exactly(self, key: str, spelled: str) -> set[int]:
+    def exactly(self, key: str, spelled: str) -> Set[int]:
         """The hypotheses that are a name: letters compare with letters and strict kana with strict kana.
 
         Romaji, which loses long vowels, compares loosely.
         """
-        return self.exact.get(key, set()) | self.loose.get(spelled, set())
+        return self.exact.get(key, _NONE) | self.loose.get(spelled, _NONE)
 
 
 def _evidence(
@@ -200,11 +213,10 @@ def _evidence(
     heard, forms, best = context.heard, context.forms, likeness[1]
     part = form >= forms.full
     spelled, sound = forms.spelled[form], forms.sounds[form]
-    words = forms.words[form].split(" ")
-    key = exact_key(words)
+    words, key, lengths, length = forms.anatomy(form)
     exact = context.exactly(key, spelled)
     same_sound = sound in context.sounds
-    worst, edits = _word_errors(leader.sound, sound, forms.word_lengths(form))
+    worst, edits = _word_errors(leader.sound, sound, lengths)
     rivals = context.names.difference(words)
     values = (
         *likeness,
@@ -221,7 +233,7 @@ def _evidence(
         float(bool(context.named) and (part or forms.owner(form) not in context.named)),
         1.0 - 1.0 / leader.readings,
         edits,
-        log(max(2, len(sound)) / 2),
+        length,
         float(not leader.literal and not leader.wide),
         float(not leader.literal and leader.wide),
         *bare,

@@ -41,6 +41,18 @@ class Written(NamedTuple):
     owners: int
 
 
+class Anatomy(NamedTuple):
+    """What a form is made of."""
+
+    words: list[str]
+    key: str
+    """See `exact_key`."""
+    lengths: list[int]
+    """How long the sound of each word is."""
+    length: float
+    """The natural log of the phones of them all."""
+
+
 @lru_cache(maxsize=65_536)
 def keys(token: str) -> Keys:
     """The keys of a folded Latin word or a katakana word."""
@@ -77,6 +89,7 @@ class Forms:
         self._further: dict[str, list[int]] = {}
         """Spelling → the other full forms spelled so."""
         self._named: dict[str, list[int]] = {}
+        self._anatomies: dict[int, Anatomy] = {}
         self._whole: list[int] = []
         """Payee → its first full form."""
         for owner, payee in enumerate(payees):
@@ -173,18 +186,14 @@ class Forms:
         )
         return list(dict.fromkeys(islice(fitting, MAX_FITTING)))
 
-    def word_lengths(self, form: int) -> list[int]:
-        """How long the sound of each word of a form is."""
-        sound, lengths, place = self.sounds[form], list[int](), 0
-        words = self.words[form].split(" ")
-        if len(words) == 1:
-            return [len(sound)]
-        for word in words:
-            sounds = keys(word).sounds
-            said = sounds[0] if len(sounds) == 1 else next((s for s in sounds if sound.startswith(s, place)), sounds[0])
-            lengths.append(len(said))
-            place += len(said)
-        return lengths
+    def anatomy(self, form: int) -> Anatomy:
+        """A form's words and what they come to; told once of each form that is weighed."""
+        known = self._anatomies.get(form)
+        if known is None:
+            words, sound = self.words[form].split(" "), self.sounds[form]
+            lengths, length = _word_lengths(words, sound), log(max(2, len(sound)) / 2)
+            known = self._anatomies[form] = Anatomy(words, exact_key(words), lengths, length)
+        return known
 
     def _spelled_so(self, spelled: str) -> Iterator[int]:
         """Full forms of one spelling."""
@@ -239,6 +248,19 @@ class Forms:
         for way in range(1, ways):
             sound = "".join([k.sounds[way if way < len(k.sounds) else 0] for k in each])
             self._append(text, spelled, sound, owner)
+
+
+def _word_lengths(words: Sequence[str], sound: str) -> list[int]:
+    """How long the sound of each word of a form is."""
+    if len(words) == 1:
+        return [len(sound)]
+    lengths, place = list[int](), 0
+    for word in words:
+        sounds = keys(word).sounds
+        said = sounds[0] if len(sounds) == 1 else next((s for s in sounds if sound.startswith(s, place)), sounds[0])
+        lengths.append(len(said))
+        place += len(said)
+    return lengths
 
 
 def _own(table: dict[str, list[int]], key: str, owner: int) -> None:

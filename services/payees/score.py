@@ -28,14 +28,6 @@ def _candidate_weights() -> tuple[float, ...]:
     return tuple(calibration().candidate[name] for name in CANDIDATE)
 
 
-class WeighedPayee(NamedTuple):
-    """A payee (position in the book) who may be meant, with the best evidence for it."""
-
-    owner: int
-    utility: float
-    evidence: NameEvidence
-
-
 class ScoredPayee(NamedTuple):
     """A payee (position in the book) with its probability and its best evidence."""
 
@@ -62,11 +54,11 @@ def nobody_utility(heard: NameHypotheses, forms: Forms) -> float:
 
 def _weighed(
     heard: NameHypotheses, forms: Forms, favoured: Collection[int], least: float
-) -> tuple[list[WeighedPayee], float]:
-    """Who may be meant, in no order; and the weight (exp of utility) of further owners of shared parts left out."""
+) -> tuple[dict[int, tuple[float, NameEvidence]], float]:
+    """The utility of whoever may be meant, with their best evidence; and the weight (exp of utility) of further owners of shared parts left out."""
     weights, favour, near = _candidate_weights(), calibration().favour, calibration().near
     recent, lately = forms.recent, weights[-1]
-    best: dict[int, WeighedPayee] = {}
+    best: dict[int, tuple[float, NameEvidence]] = {}
     thinned = 0.0
     found, nearness = evidence(heard, forms, retrieve(heard, forms, least), least)
     for each in found:
@@ -83,14 +75,13 @@ def _weighed(
                 value += favour
             if nearness and each.part:
                 value += near * nearness.get(owner, 0.0)
-            value = min(value, _STEEP)
-            known = best.get(owner)
-            if known is None:
-                best[owner] = WeighedPayee(owner, value, each)
-            else:  # a part that was heard alone, and the whole name: both speak for the one who has both
-                both = max(value, known.utility) + log1p(exp(-abs(value - known.utility)))
-                best[owner] = WeighedPayee(owner, min(both, _STEEP), each if value > known.utility else known.evidence)
-    return list(best.values()), thinned
+            best_of, value = each, min(value, _STEEP)
+            if owner in best:  # a part that was heard alone, and the whole name: both speak for the one who has both
+                known, other = best[owner]
+                best_of = each if value > known else other
+                value = min(max(value, known) + log1p(exp(-abs(value - known))), _STEEP)
+            best[owner] = value, best_of
+    return best, thinned
 
 
 def score(
@@ -101,13 +92,10 @@ def score(
     if not found:
         return [], 1.0
     nobody = exp(min(nobody_utility(heard, forms), _STEEP))
-    each = [exp(choice.utility) for choice in found]
-    total = nobody + thinned + sum(each)
-    scored = [
-        ScoredPayee(choice.owner, odds / total, choice.evidence) for choice, odds in zip(found, each, strict=True)
-    ]
-    scored.sort(key=lambda each: (-each.probability, each.owner))
-    return scored, nobody / total
+    each = {owner: exp(utility) for owner, (utility, _) in found.items()}
+    total = nobody + thinned + sum(each.values())
+    ranked = sorted((-odds / total, owner) for owner, odds in each.items())
+    return [ScoredPayee(owner, -falling, found[owner][1]) for falling, owner in ranked], nobody / total
 
 
 def _first_owners(owners: Sequence[int], favoured: Collection[int], nearness: Mapping[int, float]) -> Sequence[int]:

@@ -73,7 +73,7 @@ def lead(heard: NameHypotheses, scored: Sequence[ScoredPayee], forms: Forms) -> 
 
 def borne_out(heard: NameHypotheses, form: int, forms: Forms) -> Borne:
     """How far the hypotheses bear out every word of a name."""
-    name, lengths = _name(form, forms), forms.word_lengths(form)
+    name, lengths = _name(form, forms), forms.anatomy(form).lengths
     exact, near = [0.0] * len(lengths), [0.0] * len(lengths)
     for each in _hypotheses(heard):
         for word, wrong in enumerate(words_wrong(each.nearest(name)[1], name.sound, lengths)):
