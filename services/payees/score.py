@@ -75,11 +75,11 @@ def _weighed(
                 value += favour
             if nearness and each.part:
                 value += near * nearness.get(owner, 0.0)
-            best_of, value = each, min(value, _STEEP)
+            best_of = each
             if owner in best:  # a part that was heard alone, and the whole name: both speak for the one who has both
                 known, other = best[owner]
                 best_of = each if value > known else other
-                value = min(max(value, known) + log1p(exp(-abs(value - known))), _STEEP)
+                value = max(value, known) + log1p(exp(-abs(value - known)))
             best[owner] = value, best_of
     return best, thinned
 
@@ -92,7 +92,7 @@ def score(
     if not found:
         return [], 1.0
     nobody = exp(min(nobody_utility(heard, forms), _STEEP))
-    each = {owner: exp(utility) for owner, (utility, _) in found.items()}
+    each = {owner: exp(min(utility, _STEEP)) for owner, (utility, _) in found.items()}
     total = nobody + thinned + sum(each.values())
     ranked = sorted((-odds / total, owner) for owner, odds in each.items())
     return [ScoredPayee(owner, -falling, found[owner][1]) for falling, owner in ranked], nobody / total

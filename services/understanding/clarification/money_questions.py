@@ -75,14 +75,15 @@ class _Asked:
     @cached_property
     def things(self) -> list[tuple[int, int, str, Any]]:
         """Where each is named: code points, its letter, its id or span."""
-        units, nouns, rules, at = self.said.units, self.said.hearing.nouns, self.said.rules, 0
+        units, nouns, rules, end = self.said.units, self.said.hearing.nouns, self.said.rules, 0
         named: list[tuple[int, int, str, Any]] = []
-        while at < len(units.words):
+        for at in nouns.trie.begun(units.words):
+            if at < end:
+                continue
             end, symbols = nouns.trie.longest(units.words, at)
             kinds = [n for each in symbols if (n := nouns.nouns[each]).kind in _LETTERS]
             own = [(_LETTERS[n.kind], n.id) for n in kinds if n.id] or [("U", "") for n in kinds if n.kind == "bill"]
             named += [(units.starts[at], units.ends[end - 1], *each) for each in own[:1]]
-            at = max(end, at + 1)
         for span in self.said.heard.spans:
             day = isinstance(span.value, DateValue)
             if day or (span.kind in SUMS and rules.units(span.surface).words != rules.words.one):  # "in one go"

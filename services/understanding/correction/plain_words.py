@@ -47,8 +47,9 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
 def _spoken(said: Said, ways: tuple[tuple[re.Pattern[str], str], ...]) -> Iterator[tuple[int, int, str]]:
     """Where something is said as in no rule, and how it would be there."""
     for pattern, words in ways:
-        put = _PUT if _PUT in pattern.groupindex else 0
-        yield from ((place.start(put), place.end(put), words) for place in pattern.finditer(said.text))
+        for place in pattern.finditer(said.text):
+            put = _PUT if _PUT in pattern.groupindex else 0
+            yield place.start(put), place.end(put), words
 
 
 def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
