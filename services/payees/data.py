@@ -201,9 +201,14 @@ def unpossessed(text: str) -> str:
     first, _, rest = text.strip().partition(" ")
     if rest and first.lower() in english_finder().possessive:
         return rest
-    for own in japanese_finder().own:
+    for own in japanese_finder().own if not text.isascii() else ():
         text = text.removeprefix(own)
     return text
+
+
+def relation_key(text: str) -> str:
+    """What may be a relationship, folded, and without "my" before it."""
+    return fold_word(unpossessed(text))
 
 
 @lru_cache(maxsize=1)

@@ -126,7 +126,7 @@ class _Ranks(NamedTuple):
         """What a form is worth looking at, by a table of similarities (sayings, forms)."""
         by_rank = self._by_rank(table)
         if len(by_rank) == 1:
-            return by_rank[0]
+            return np.asarray(by_rank[0])
         return np.asarray(0.5 * by_rank.max(axis=0) + 0.3 * by_rank[0] + 0.2 * (self.shares @ by_rank))
 
     def likeness(self, table: Floats) -> list[tuple[float, float, float]]:
@@ -222,20 +222,20 @@ def _evidence(
         *likeness,
         max(0.0, best - _NEAR),
         worst,
-        float(0 in exact),
+        0 in exact,
         sum([heard.weights[rank] for rank in exact]),
-        float(same_sound),
-        float(part),
-        float(part and 0 in exact),
-        float(part and len(leader.tokens) > 1),
+        same_sound,
+        part,
+        part and 0 in exact,
+        part and len(leader.tokens) > 1,
         sum([word in context.words for word in words]) / len(words),
-        float(len(rivals)),
-        float(bool(context.named) and (part or forms.owner(form) not in context.named)),
+        len(rivals),
+        bool(context.named) and (part or forms.owner(form) not in context.named),
         1.0 - 1.0 / leader.readings,
         edits,
         length,
-        float(not leader.literal and not leader.wide),
-        float(not leader.literal and leader.wide),
+        not leader.literal and not leader.wide,
+        not leader.literal and leader.wide,
         *bare,
     )
     nickname = not leader.literal and leader.wide and leader.readings == 1 and leader.spelled == spelled
@@ -247,6 +247,8 @@ def _evidence(
 def _word_errors(heard: str, sound: str, lengths: Sequence[int]) -> tuple[float, float]:
     """How well the worst-heard word of a name fits (0 … 1), and the phones wrong in all."""
     wrong = words_wrong(heard, sound, lengths)
+    if len(wrong) == 1:
+        return max(0.0, 1.0 - wrong[0] / max(1, lengths[0])), wrong[0] / 2.0
     fits = [1.0 - errors / max(1, length) for errors, length in zip(wrong, lengths, strict=True)]
     return max(0.0, min(fits)), sum(wrong) / 2.0
 

@@ -12,7 +12,7 @@ from services.payees import spans_en, spans_ja
 from services.payees.banked import Banked, told_by
 from services.payees.banks_en import BanksNamed
 from services.payees.called_ja import Called
-from services.payees.data import fold_word, relationship_words, unpossessed
+from services.payees.data import fold_word, relation_key, relationship_words
 from services.payees.decide import Decision, decide, tell_apart
 from services.payees.endings_en import EndingsNamed
 from services.payees.evidence import ALIKE, SURELY_ALIKE
@@ -186,7 +186,7 @@ class PayeeIndex:
         """The likeliest place of a name in an utterance, with what a search made of it."""
         best: PayeeSearchResult | None = None
         for place in self._places(text, locale, taken):
-            if self._in_own_words(text[place.start : place.end]) and self._of_more(text, place, locale):
+            if self._in_own_words(relation_key(text[place.start : place.end])) and self._of_more(text, place, locale):
                 continue  # 電気を is no payee, 電気に is one
             names = [text[place.start : place.end], *(self._aligned(text, place, other, locale) for other in others)]
             favoured = self._related.get(place.relationship, ())
@@ -253,16 +253,15 @@ class PayeeIndex:
 
     def _relationship(self, name: str) -> tuple[Ranked, Decision] | None:
         """Payees by what they are to the caller; None unless the words are just a relationship."""
-        key = fold_word(unpossessed(name))
-        relationship = key if self._in_own_words(name) else relationship_words().get(key)
+        key = relation_key(name)
+        relationship = key if self._in_own_words(key) else relationship_words().get(key)
         if relationship is None:
             return None
         owners = [*self._related.get(relationship, ()), *self._forms.named(key, key)]
         return listed(self._forms.recent, dict.fromkeys(owners), SPELLED_WHOLE, whole=True)
 
-    def _in_own_words(self, name: str) -> bool:
+    def _in_own_words(self, key: str) -> bool:
         """Whether it is a relationship as the customer wrote it, in no word of ours."""
-        key = fold_word(unpossessed(name))
         return key in self._related and key not in relationship_words()
 
     def _answer(self, place: Place, text: str, ranked: Ranked, decision: Decision, locale: Locale) -> PayeeMatch:
