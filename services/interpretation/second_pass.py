@@ -59,6 +59,7 @@ from services.understanding.clarification.money_questions import asked_of_money,
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
+from services.understanding.clarification.own_questions import own_asked
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on
 from services.understanding.clarification.reckoned_orders import measured
@@ -195,6 +196,8 @@ _LOOKS: Final = (
     # An order behind a story; what the learned reader takes words for that nobody read.
     _Look(_ELSE, behind_talk),
     _Look(_ELSE, asked_plainly, aggrieved),
+    # What is asked of a thing of the caller's own.
+    _Look(_ALL, own_asked),
     _Look(_ELSE, proposed, spoken_of),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),

@@ -191,6 +191,16 @@ class SentencePatterns(RuleFile):
     shop_kind: re.Pattern[str] = _NOWHERE
     named_so: re.Pattern[str] = _NOWHERE
     of_those: re.Pattern[str] = _NOWHERE
+    asks_own: re.Pattern[str] = _NOWHERE
+    bids_for: re.Pattern[str] = _NOWHERE
+    in_general: re.Pattern[str] = _NOWHERE
+    unbooked: re.Pattern[str] = _NOWHERE
+    of_its_state: re.Pattern[str] = _NOWHERE
+    went_out: re.Pattern[str] = _NOWHERE
+    sought_out: re.Pattern[str] = _NOWHERE
+    of_own_bill: re.Pattern[str] = _NOWHERE
+    of_what_was_told: re.Pattern[str] = _NOWHERE
+    points_back: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod
