@@ -174,7 +174,7 @@ def _history(read: ReadTransactions, rows: tuple[Transaction, ...], facts: Facts
         return both(so, _transactions(entries[:1], facts, replace(wanted, limit=1), earlier=False))
     end = read.total or (told + sift.listed if sift is not None else wanted.limit)
     if sift is not None and sift.pick and entries:
-        return _extreme(entries if read.total else entries[told:end], sift.pick, facts)
+        return _extreme(entries if read.total or wanted.since else entries[told:end], sift.pick, facts)
     alone = replace(wanted, limit=sift.listed) if sift is not None else wanted
     listed = _transactions(entries[told:end], facts, alone, earlier=told > 0)
     if (

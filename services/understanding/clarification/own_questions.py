@@ -66,7 +66,7 @@ def _of_bill(said: Said, found: Understood, *, asks: bool) -> Understood | None:
     if CALLED.intersection(said.units.words):  # of a card much else may be asked than its bill
         return None
     ((id_, at),) = named.items()
-    paid = said.rules.patterns.went_out.search(said.text) is not None
+    paid = any(each.search(said.text) for each in (said.rules.patterns.went_out, said.rules.patterns.sought_out))
     intent = Intent.RECENT_TRANSACTIONS if paid else Intent.BILL_INQUIRY
     return Understood(intent, Slots(bill=Slot(BillId(id_), at.evidence)), (), Route.FAST, 1.0, _RULE)
 
@@ -75,7 +75,8 @@ def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | No
     """What went to somebody, to a merchant or by a sum; behind a history, of that alone."""
     patterns, text, match = said.rules.patterns, said.text, said.heard.payees
     behind = said.context.recent is Intent.RECENT_TRANSACTIONS and patterns.of_what_was_told.search(text) is not None
-    if not (behind or patterns.went_out.search(text)):
+    out = patterns.sought_out.search(text) is not None
+    if not (behind or out or patterns.went_out.search(text)):
         return None
     rule, period = _AGAIN if behind else _RULE, _stretch(said)
     whom = _whom(match)
@@ -84,7 +85,7 @@ def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | No
         return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule, payees=match)
     if match is not None and match.plausible > 1 and whom is None:
         return None
-    sought = _sought(said, found, period) if behind or (asks and patterns.sought_out.search(text)) else None
+    sought = _sought(said, found, period) if behind or (asks and out) else None
     if sought is not None:
         return Understood(Intent.RECENT_TRANSACTIONS, sought, (), Route.FAST, 1.0, rule)
     if behind and not any(isinstance(span.value, DateValue) for span in said.heard.spans):

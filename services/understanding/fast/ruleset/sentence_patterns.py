@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages", "arrived", "no_own")
+_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages", "arrived", "no_own", "small", "extreme")
 """What stands in others in braces."""
 
 
@@ -33,6 +33,8 @@ class SentencePatterns(RuleFile):
     wages: str = ""
     arrived: str = ""
     no_own: str = ""
+    small: str = ""
+    extreme: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
