@@ -151,7 +151,8 @@ class NamedThings:
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
-        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
+        extreme = next((_EXTREMES[each] for each in groups if each in _EXTREMES), "")
+        topic = kind.topic or (extreme if kind.intent is Intent.RECENT_TRANSACTIONS else "")
         slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(topic), whole) if topic else None}
         slots["choice"] = Slot(1, whole) if name in _ONE else None
         ids = self._bills(name, kind, groups)

@@ -9,7 +9,7 @@ from typing import Final
 from schemas.ids import BillId, PayeeId, RuleId
 from schemas.intent import NO_SLOTS, Evidence, Intent, Route, Slot, Slots, Topic, Understood
 from schemas.payee import PayeeMatch
-from schemas.span import DateValue
+from schemas.span import DateValue, MoneyValue
 from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
@@ -81,7 +81,10 @@ def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | No
     rule, period = _AGAIN if behind else _RULE, _stretch(said)
     whom = _whom(match)
     if match is not None and whom is not None and (asks or behind):
-        slots = Slots(payee=Slot(whom, Evidence.naming(match, rule)), period=period, topic=_sum(said))
+        told = _amount(said, found)
+        exact = told if told is not None and not told.readings else None
+        named = Slot(whom, Evidence.naming(match, rule))
+        slots = Slots(payee=named, period=period, topic=_sum(said), at_least=exact, at_most=exact)
         return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule, payees=match)
     if match is not None and match.plausible > 1 and whom is None:
         return None
@@ -116,13 +119,18 @@ def _sought(said: Said, found: Understood, period: Slot[DateValue] | None) -> Sl
     asked = heard.whole(_RULE) if found.intent is Intent.QNA else heard.evidence(0, 0, _RULE)
     more = (str(Topic.TOTAL),) if _sum(said) is not None else ()
     topic = Slot(str(Topic.SOUGHT), asked, more)
-    sums = NamedThings(said, found).of("M")
-    values = comes_to(sums[0].value, heard) if len(sums) == 1 else ()
-    if not (words or values):
+    amount = _amount(said, found)
+    if not (words or amount):
         return None
     merchant = Slot(" ".join(words), heard.whole(_RULE)) if words else None
-    amount = Slot(values[0], sums[0].evidence, values[1:]) if values else None
     return Slots(merchant=merchant, amount=amount, topic=topic, period=period)
+
+
+def _amount(said: Said, found: Understood) -> Slot[MoneyValue] | None:
+    """The one sum that is told, as all that it may stand for."""
+    sums = NamedThings(said, found).of("M")
+    values = comes_to(sums[0].value, said.heard) if len(sums) == 1 else ()
+    return Slot(values[0], sums[0].evidence, values[1:]) if values else None
 
 
 def _unknown(said: Said) -> list[str]:
