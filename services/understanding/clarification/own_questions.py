@@ -84,7 +84,8 @@ def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | No
         told = _amount(said, found)
         exact = told if told is not None and not told.readings else None
         named = Slot(whom, Evidence.naming(match, rule))
-        slots = Slots(payee=named, period=period, topic=_sum(said), at_least=exact, at_most=exact)
+        one = Slot(1, named.evidence) if patterns.that_payment.search(text) else None
+        slots = Slots(payee=named, period=period, topic=_sum(said), choice=one, at_least=exact, at_most=exact)
         return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule, payees=match)
     if match is not None and match.plausible > 1 and whom is None:
         return None

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages", "arrived", "no_own", "small", "extreme")
+_PARTS: Final = ("title", "denied", "lead", "asking", "wages", "small", "extreme")
 """What stands in others in braces."""
 
 
@@ -29,10 +29,7 @@ class SentencePatterns(RuleFile):
     title: str = ""
     lead: str = ""
     asking: str = ""
-    sent_to: str = ""
     wages: str = ""
-    arrived: str = ""
-    no_own: str = ""
     small: str = ""
     extreme: str = ""
     denied: str = "-"
@@ -199,6 +196,7 @@ class SentencePatterns(RuleFile):
     unbooked: re.Pattern[str] = _NOWHERE
     of_its_state: re.Pattern[str] = _NOWHERE
     went_out: re.Pattern[str] = _NOWHERE
+    that_payment: re.Pattern[str] = _NOWHERE
     sought_out: re.Pattern[str] = _NOWHERE
     of_own_bill: re.Pattern[str] = _NOWHERE
     of_what_was_told: re.Pattern[str] = _NOWHERE
