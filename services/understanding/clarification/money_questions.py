@@ -47,7 +47,6 @@ _KINDS: Final = {
     "arrives": _Kind(Intent.QNA),
     "of_all_told": _FURTHER,
     "of_some_size": _FURTHER,
-    "of_bills": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
     "others": _FURTHER,
@@ -151,8 +150,7 @@ class NamedThings:
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
-        extreme = next((_EXTREMES[each] for each in groups if each in _EXTREMES), "")
-        topic = kind.topic or (extreme if kind.intent is Intent.RECENT_TRANSACTIONS else "")
+        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
         slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(topic), whole) if topic else None}
         slots["choice"] = Slot(1, whole) if name in _ONE else None
         ids = self._bills(name, kind, groups)
@@ -193,8 +191,6 @@ class NamedThings:
         context = self.said.context
         ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
         before = context.recent_bill or (context.bill_before if name == _DUE else None)
-        if name == "of_bills":
-            return self._extreme("most" in groups)
         if _EVERY in groups:
             return tuple(each.id for each in context.bills)
         if (kind.topic == Topic.LEFT or name in {_PAID, _DUE}) and not (ids or self.of("U")) and before:
@@ -202,13 +198,6 @@ class NamedThings:
         if kind.topic == Topic.FIRST or name == "first_paid":
             return (min((b for b in context.bills if b.id in ids), key=lambda b: b.due_on).id,)
         return ids
-
-    def _extreme(self, most: bool) -> tuple[BillId, ...]:
-        """The bill of which most is due, or least, of those that were told."""
-        context = self.said.context
-        told = [b for b in context.bills if not context.recent_bills or b.id in context.recent_bills]
-        alike = len({b.due.currency for b in told}) == 1
-        return ((max if most else min)(told, key=lambda b: b.due.minor).id,) if alike else ()
 
     def _period(self, groups: dict[str, str]) -> Slot[Any] | None:
         """The days by which, or in which, a bill is due."""

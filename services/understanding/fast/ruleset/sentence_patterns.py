@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead", "asking", "wages", "small", "extreme")
+_PARTS: Final = ("title", "denied", "lead", "asking", "wages", "small")
 """What stands in others in braces."""
 
 
@@ -31,7 +31,6 @@ class SentencePatterns(RuleFile):
     asking: str = ""
     wages: str = ""
     small: str = ""
-    extreme: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
