@@ -115,7 +115,7 @@ def _of_the_last(said: Said) -> Understood | None:
 
 
 def _sought(said: Said, found: Understood, period: Slot[DateValue] | None) -> Slots | None:
-    """What to look for in a history: words that no rule knows, which may name a merchant, and the one sum told."""
+    """What to look for: words that no rule knows, which may name a merchant, and the one sum told."""
     heard, words = said.heard, _unknown(said)
     asked = heard.whole(_RULE) if found.intent is Intent.QNA else heard.evidence(0, 0, _RULE)
     more = (str(Topic.TOTAL),) if _sum(said) is not None else ()
