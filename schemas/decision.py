@@ -61,7 +61,7 @@ class Sift:
     """What no bank selects: of all that was read so many are `listed`, and `whether` any of it is there is told first.
 
     `only`: whose merchant's name matches it, or all where none does; `but`: none at that merchant; `spent`: what left
-    the caller's accounts.
+    the caller's accounts; `pick`: the largest or smallest of what is told; `sought`: nothing where no name matches.
     """
 
     listed: int
@@ -69,6 +69,8 @@ class Sift:
     but: str = ""
     spent: bool = False
     whether: bool = False
+    pick: str = ""
+    sought: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,9 @@ class Topic(StrEnum):
     SPENT = "spent"  # what went out, and to no account of the caller's
     WHETHER = "whether"  # a yes or a no is asked for
     FIRST = "first"  # the one that is due before the others
+    LARGEST = "largest"
+    SMALLEST = "smallest"  # the one of what was told
+    SOUGHT = "sought"  # what a history may tell, and the documents where it does not
     OTHERS = "others"  # all but what was told
     ENOUGH = "enough"  # whether a balance is, for what is due or waits
     LEFT = "left"  # what that leaves of it
@@ -210,6 +213,7 @@ class Context:
     code: bool = False  # a one-time code is awaited
     recent: Intent | None = None  # what was asked last and answered, where nothing is awaited
     recent_bill: BillId | None = None  # the bill that was asked about, likewise
+    bill_before: BillId | None = None  # the last bill that was asked about, whatever was since
     recent_bills: tuple[BillId, ...] = ()  # all of them, where those were several
     told: tuple[AccountId, ...] = ()  # whose balances were told last, in that order
     accounts: tuple[Account, ...] = ()

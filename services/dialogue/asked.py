@@ -17,6 +17,7 @@ from services.dialogue.policy import money, source_of
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState
 
+EXTREMES = frozenset({Topic.LARGEST, Topic.SMALLEST})
 _JUST_NOW = timedelta(days=7)
 """What came in so many days ago has come in, though the month before."""
 
@@ -29,10 +30,14 @@ def so_many(task: Task) -> int:
 def sift_of(task: Task) -> Sift | None:
     """What of a history the bank does not select; None where it selects all that is asked for."""
     only = dialogue_rules().income(task.merchant) if task.received and task.merchant else ""
+    if task.sought is not None:
+        sums = [str(each.amount_minor) for each in task.amounts]
+        only = "|".join(rf"\b{re.escape(word)}\b" for word in (*task.merchant.split(), *sums))
     named = task.merchant or task.payee or task.payee_heard or task.bill
     spent, asks = task.spent and not named, task.asked == Topic.WHETHER
-    sift = Sift(so_many(task), only, task.besides, spent, asks)
-    return sift if only or task.besides or spent or asks else None
+    pick = task.asked if task.asked in EXTREMES else ""
+    sift = Sift(so_many(task), only, task.besides, spent, asks, pick, task.sought is not None)
+    return sift if sift != Sift(so_many(task)) else None
 
 
 def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tuple[Transaction, ...]:
@@ -43,6 +48,9 @@ def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tu
     rows = tuple(row for row in rows if not but or but not in row.merchant.casefold())
     if sift.spent:
         rows = tuple(row for row in rows if row.amount.minor < 0 and row.merchant not in own)
+    if sift.sought:  # by a word of its name, or the sum
+        named = ((row, f"{row.merchant} {abs(row.amount.minor)}") for row in rows)
+        return tuple(row for row, name in named if re.search(sift.only, name, re.IGNORECASE))
     return tuple(row for row in rows if re.search(sift.only, row.merchant, re.IGNORECASE)) or rows
 
 
@@ -94,7 +102,7 @@ def followed(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task 
         return replace(recent, further=recent.further + so_many(recent), listed=task.listed or recent.listed, asked="")
     if heard.by(*rules.others):
         at = recent.merchant or (payee_name(facts, recent.payee) if recent.payee is not None else "")
-        nobody = replace(recent, merchant="", payee=None, payee_candidates=(), payee_heard="", bill=None)
+        nobody = replace(recent, merchant="", payee=None, payee_candidates=(), payee_heard="", bill=None, sought=None)
         return replace(nobody, besides=at, further=0, listed=0, total=False, asked="")
     if heard.by(*rules.stretch_before):
         return _stretch_before(recent, task.portion)
@@ -102,7 +110,7 @@ def followed(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task 
         return replace(recent, listed=1, further=0, total=False, asked="")
     if heard.by(*rules.that_history) and not recent.total:
         return replace(recent, listed=task.listed or recent.listed, asked="")
-    return None
+    return replace(recent, asked=task.asked) if heard.by(*rules.of_all_told) else None
 
 
 def _stretch_before(recent: Task, unit: str) -> Task:
@@ -133,7 +141,8 @@ def measured(state: DialogueState, task: Task, facts: Facts) -> Task:
 
 def _cost(task: Task, currency: str, facts: Facts) -> Money | None:
     """What is to be paid: the bills that are asked about, or an amount; None where nobody told."""
-    due = [found for each in task.bills or (task.bill,) if (found := bill(facts, each)) is not None]
+    named = (bill(facts, each) for each in task.bills or (task.bill,))
+    due = [each for each in named if each is not None and each.id not in facts.paid]
     if task.amounts:
         return money(task.amounts[0], currency, facts) if len(task.amounts) == 1 else None
     alike = due and {each.due.currency for each in due} == {currency}

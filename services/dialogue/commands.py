@@ -77,7 +77,8 @@ def command(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         task = replace(task, amounts=amounts) if heard.by(*dialogue_rules().again) else task
     elif state.memory.recent is not None:
         task = of_recent(state.memory, state.memory.recent, task, heard, facts)
-    return at_once(advance(replace(state.memory, recent=task), task, facts), facts)
+    memory = replace(state.memory, recent=task, billed=task.bill or state.memory.billed)
+    return at_once(advance(memory, task, facts), facts)
 
 
 def _of_waiting(waiting: Task | None, task: Task, heard: Understood) -> Task:

@@ -117,6 +117,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         code=isinstance(at, SteppingUp),
         recent=recent.intent if recent is not None and terms.awaited is Awaited.NOTHING else None,
         recent_bill=recent.bill if recent is not None and terms.awaited is Awaited.NOTHING else None,
+        bill_before=state.memory.billed,
         recent_bills=recent.bills if recent is not None and terms.awaited is Awaited.NOTHING else (),
         told=state.memory.told if recent is not None and recent.intent is Intent.BALANCE_INQUIRY else (),
         accounts=facts.profile.accounts,

@@ -20,7 +20,7 @@ from schemas.decision import (
     UnlockCard,
 )
 from schemas.ids import PayeeId
-from schemas.intent import MONEY_MOVING, Intent
+from schemas.intent import MONEY_MOVING, Intent, Topic
 from schemas.money import MAX_MINOR, Money, exponent
 from schemas.payee import Payee
 from schemas.span import MoneyValue
@@ -173,12 +173,28 @@ def _history(read: ReadTransactions, rows: tuple[Transaction, ...], facts: Facts
     if sift is not None and (so := whether(entries, wanted, sift, facts)) is not None:
         return both(so, _transactions(entries[:1], facts, replace(wanted, limit=1), earlier=False))
     end = read.total or (told + sift.listed if sift is not None else wanted.limit)
+    if sift is not None and sift.pick and entries:
+        return _extreme(entries if read.total or wanted.since else entries[told:end], sift.pick, facts)
     alone = replace(wanted, limit=sift.listed) if sift is not None else wanted
     listed = _transactions(entries[told:end], facts, alone, earlier=told > 0)
-    if sift is not None and entries and not re.search(sift.only, entries[0].merchant, re.IGNORECASE):
+    if (
+        sift is not None
+        and not sift.sought
+        and entries
+        and not re.search(sift.only, entries[0].merchant, re.IGNORECASE)
+    ):
         listed = both(reply("transactions.none"), listed)  # of that kind: others came in
     summed = _summed(entries, facts, wanted) if read.total else None
     return both(listed, summed) if summed is not None else listed
+
+
+def _extreme(rows: tuple[Transaction, ...], pick: str, facts: Facts) -> Reply:
+    """The largest or smallest of them; all of them where they are not of one currency."""
+    said = _by_reading({row.merchant for row in rows}, facts)
+    if len({row.amount.currency for row in rows}) > 1:
+        return reply("transactions.list", rows=tuple(_row(row, said, facts) for row in rows))
+    one = (max if pick == Topic.LARGEST else min)(rows, key=lambda row: abs(row.amount.minor))
+    return reply(f"transactions.{pick}", row=_row(one, said, facts))
 
 
 def _card(said: str, card: Card | None, facts: Facts) -> Reply:

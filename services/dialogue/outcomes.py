@@ -23,6 +23,7 @@ from schemas.intent import Intent, SlotName
 from schemas.transfer import UNPROMISED, Proposal, TransferReceipt
 from services.dialogue.advance import advance, looked
 from services.dialogue.aftermath import done_with, noted
+from services.dialogue.asked import sifted
 from services.dialogue.errands import result
 from services.dialogue.events import (
     ActionDone,
@@ -49,6 +50,7 @@ from services.dialogue.phases import (
     Unlocking,
     Waiting,
 )
+from services.dialogue.prompts import missed
 from services.dialogue.questions import ask
 from services.dialogue.readback import doubted, readback, settled
 from services.dialogue.resume import come_back, go_on
@@ -108,6 +110,9 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
     """Say what was read or done, then come back to what was pending."""
     if isinstance(state.phase, Waiting) and (step := looked(state.memory, state.phase.task, event, facts)) is not None:
         return step
+    sift = event.action.sift if isinstance(event.action, ReadTransactions) else None
+    if sift is not None and sift.sought and not sifted(event.transactions, sift, facts):
+        return _sought_in_vain(state, facts)
     said = result(event, facts)
     match event.action:
         case ReadBalance():
@@ -117,6 +122,18 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
         case UnlockCard():
             state = _unlocked(state).keeping(noted(state.memory, ActionOutcome.UNLOCKED, said))
     return go_on(state, said, facts)
+
+
+def _sought_in_vain(state: DialogueState, facts: Facts) -> Step:
+    """No history tells it: the documents may, where it was a question; else it was not understood."""
+    recent = state.memory.recent
+    question = recent.sought if recent is not None else None
+    left = replace(recent, sought=None, merchant="", amounts=()) if recent is not None else None
+    state = state.keeping(replace(state.memory, recent=left))
+    if not question:
+        return missed(state, facts)
+    state, pending = come_back(state.keeping(replace(state.memory.missed(0), topic=question)), facts)
+    return state, Answer(question, "", pending)
 
 
 def _of_card(memory: Memory, event: ActionDone) -> Memory:

@@ -41,6 +41,7 @@ class Task:
     bills: tuple[BillId, ...] = ()  # where several are asked about
     besides: str = ""  # of an account's history: not at this merchant
     spent: bool = False  # only what went out
+    sought: str | None = None  # `merchant` are words that may name one; this is asked of the documents where none does
     card: CardId | None = None
     card_heard: str = ""  # what several cards are called
     bill: BillId | None = None

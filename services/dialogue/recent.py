@@ -5,7 +5,7 @@ from dataclasses import replace
 from schemas.ids import AccountId, BillId
 from schemas.intent import Intent, Understood
 from services.dialogue.amounts import merged
-from services.dialogue.asked import first_due, followed
+from services.dialogue.asked import EXTREMES, first_due, followed
 from services.dialogue.errands import history
 from services.dialogue.events import Facts
 from services.dialogue.phases import Task
@@ -33,13 +33,16 @@ def _just_locked(task: Task, recent: Task, facts: Facts) -> Task:
 
 def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     rules = dialogue_rules()
+    recent = replace(recent, asked="") if recent.asked in EXTREMES else recent
     if (due := _asked_about(recent, task, heard) or _asked_if_paid(recent, task, facts)) is not None:
         return replace(task, intent=Intent.BILL_PAYMENT, bill=due)
     if recent.intent is task.intent and (after := followed(task, recent, heard, facts)) is not None:
         return after
     if recent.intent is task.intent and heard.by(*rules.same_history):
         named = task.payee is not None or task.merchant or task.bill is not None
-        nobody = replace(recent, merchant="", payee=None, payee_candidates=(), bill=None) if named else recent
+        nobody = (
+            replace(recent, merchant="", payee=None, payee_candidates=(), bill=None, sought=None) if named else recent
+        )
         return merged(replace(nobody, further=0), heard, facts)
     if task.bill is None and heard.by(*rules.that_bill):
         task = replace(task, bill=recent.bill)

@@ -41,6 +41,7 @@ class DialogueRules(RuleFile):
     stretch_before: frozenset[str] = frozenset()
     first_due: frozenset[str] = frozenset()
     last_of_it: frozenset[str] = frozenset()
+    of_all_told: frozenset[str] = frozenset()
     limit_asked: frozenset[str] = frozenset()
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 from schemas.banking import Bill
 from schemas.decision import Decision, Reply
-from schemas.ids import AccountId, ProposalId
+from schemas.ids import AccountId, BillId, ProposalId
 from schemas.intent import SlotName
 from services.dialogue.phases import (
     Asking,
@@ -33,6 +33,7 @@ class Memory:
     outcomes: tuple[Outcome, ...] = ()
     made: Outcome | None = None  # the last order of this call that was booked, sent, or is under way
     recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
+    billed: BillId | None = None  # the last bill asked about: "when's it due again"
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it
     misses: int = 0
     told: tuple[AccountId, ...] = ()  # whose balances were told, one after the other, and nothing since

@@ -15,7 +15,7 @@ from services.dialogue.phases import Disambiguation, Task
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 _OF_BALANCE: Final = frozenset({Topic.ENOUGH, Topic.LEFT})
-_ASKED: Final = _OF_BALANCE | {Topic.WHETHER, Topic.FIRST, Topic.OTHERS}
+_ASKED: Final = _OF_BALANCE | {Topic.WHETHER, Topic.FIRST, Topic.OTHERS, Topic.LARGEST, Topic.SMALLEST}
 _DEFAULTED: Final = frozenset({SlotName.DATE, SlotName.SOURCE})
 """What an order has without being told: now, and the usual account."""
 IN_CURRENCY: Final = "in "
@@ -170,8 +170,15 @@ def _places(task: Task, slots: Slots) -> Task:
     task = _asked(task, (slots.about, *(slots.topic.readings if slots.topic is not None else ())))
     if slots.choice is not None and task.intent is Intent.RECENT_TRANSACTIONS:
         task = replace(task, listed=slots.choice.value)
+    return _merchant(task, slots)
+
+
+def _merchant(task: Task, slots: Slots) -> Task:
+    """The task with whose entries of a history are asked for, or what to look for there."""
     if slots.merchant is not None:
         task = replace(task, merchant=slots.merchant.value)
+    if slots.topic is not None and (sought := slots.topic).value == Topic.SOUGHT:
+        task = replace(task, sought=sought.evidence.surface)
     return task
 
 

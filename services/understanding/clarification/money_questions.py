@@ -1,5 +1,6 @@
 """Questions by patterns: is it enough, due then, the 129 one; "and the one before that", 「その前の日は」."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -43,6 +44,9 @@ _KINDS: Final = {
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA),
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
+    "arrives": _Kind(Intent.QNA),
+    "of_all_told": _FURTHER,
+    "of_some_size": _FURTHER,
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
     "others": _FURTHER,
@@ -57,16 +61,20 @@ _KINDS: Final = {
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
+_UNREAD: Final = frozenset({"arrives", "of_all_told"})
+"""Only where no rule has read the words."""
+_EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}
+_BOUNDS: Final = {"over": "at_least", "under": "at_most"}
 _SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then"})
 _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
-_PAID, _OWED = "paid_then", "owed_now"
+_PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
 
 
 @dataclass(frozen=True)
-class _Asked:
+class NamedThings:
     """A question, with a letter for each account, bill, sum and day in it; U is a bill of nobody's here."""
 
     said: Said
@@ -123,29 +131,30 @@ class _Asked:
         beside = {"order"} if context.terms.awaited in ORDERS else set[str]()
         return {"any", *beside, *(("idle", "billed", context.recent) if context.idle else ())}
 
-    def may_be(self, name: str, kind: _Kind) -> bool:
+    def may_be(self, name: str, kind: _Kind, groups: Collection[str]) -> bool:
         """Whether such is asked of what is named, and by how it was read."""
         bills = {each.value for each in self.of("B")}
         pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
+        if name in _UNREAD and self.found.rule is not None:
+            return False
         if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
             return False
         if name == _OWED and (not self.of("U") or self.found.rule is not None):
             return False
         if name == _PAID and any(day.value.value.end >= self.said.today for day in self.of("D")):
             return False
-        told = kind.when != "billed" or bills or self.said.context.recent_bill or (name == _PAID and self.of("U"))
+        context = self.said.context
+        before = _EVERY in groups or (name == _DUE and context.bill_before) or (name == _PAID and self.of("U"))
+        told = kind.when != "billed" or bills or context.recent_bill or before
         return bool(told) and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
 
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
-        slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(kind.topic), whole) if kind.topic else None}
+        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
+        slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(topic), whole) if topic else None}
         slots["choice"] = Slot(1, whole) if name in _ONE else None
-        ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
-        if (kind.topic == Topic.LEFT or name == _PAID) and not (ids or self.of("U")) and self.said.context.recent_bill:
-            ids = (self.said.context.recent_bill,)
-        if kind.topic == Topic.FIRST or name == "first_paid":
-            ids = (min((b for b in self.said.context.bills if b.id in ids), key=lambda b: b.due_on).id,)
+        ids = self._bills(name, kind, groups)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
         accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
         then = name == "as_then"
@@ -155,7 +164,8 @@ class _Asked:
             many = [int(v) for v in sums[0].value.values if isinstance(v, str) and v.isdecimal()]
             told = comes_to(sums[0].value, self.said.heard)
             value = many[:1] if name == "last_few" else told[:1]
-            slots["choice" if name == "last_few" else "amount"] = replace(sums[0], value=value[0]) if value else None
+            place = next((_BOUNDS[each] for each in groups if each in _BOUNDS), "amount")
+            slots["choice" if name == "last_few" else place] = replace(sums[0], value=value[0]) if value else None
             waits = name == "enough" and not self.said.context.idle  # 「二千円足りない」 corrects what was read back
             if len(sums) > 1 or not value or (len(told) > 1 and name == "enough") or waits:
                 return None
@@ -177,6 +187,19 @@ class _Asked:
             kind.intent, Slots(**slots), (), route, 1.0, rule, unresolved=others, payees=self.found.payees
         )
 
+    def _bills(self, name: str, kind: _Kind, groups: dict[str, str]) -> tuple[BillId, ...]:
+        """The bills that are asked about."""
+        context = self.said.context
+        ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
+        before = context.recent_bill or (context.bill_before if name == _DUE else None)
+        if _EVERY in groups:
+            return tuple(each.id for each in context.bills)
+        if (kind.topic == Topic.LEFT or name in {_PAID, _DUE}) and not (ids or self.of("U")) and before:
+            return (before,)
+        if kind.topic == Topic.FIRST or name == "first_paid":
+            return (min((b for b in context.bills if b.id in ids), key=lambda b: b.due_on).id,)
+        return ids
+
     def _period(self, groups: dict[str, str]) -> Slot[Any] | None:
         """The days by which, or in which, a bill is due."""
         days = self.of("D")
@@ -194,14 +217,15 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     """The question; None where it is none of these, or holds a word that nobody has read."""
     if said.context.code or found.consent is not None or found.intent is Intent.FAREWELL:
         return None
-    asked = _Asked(said, found)
+    asked = NamedThings(said, found)
     standing = asked.standing
     for name, pattern in said.rules.patterns.asks.items():
         kind = _KINDS[name]
         text = asked.of_any_bill if name in _OF_ANY else asked.text
         match = pattern.fullmatch(text) if kind.when in standing else None
-        if match is not None and asked.may_be(name, kind):
-            return asked.meant(name, kind, {key: words for key, words in match.groupdict().items() if words})
+        groups = {key: words for key, words in match.groupdict().items() if words} if match is not None else {}
+        if match is not None and asked.may_be(name, kind, groups):
+            return asked.meant(name, kind, groups)
     return None
 
 
@@ -217,7 +241,7 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         slots = replace(slots, merchant=Slot(bill.surface, bill))  # of a bill that nobody sends, not of all
         found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
     elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
-        found = replace(found, unresolved=_Asked(said, found).others)  # the rent, whose payments are asked about
+        found = replace(found, unresolved=NamedThings(said, found).others)  # the rent, whose payments are asked about
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))

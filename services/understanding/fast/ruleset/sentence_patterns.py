@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from rules.load import RuleFile
 
 _NOWHERE: Final = re.compile("(?!)")
-_PARTS: Final = ("title", "denied", "lead", "asking", "sent_to", "wages", "arrived", "no_own")
+_PARTS: Final = ("title", "denied", "lead", "asking", "wages", "small")
 """What stands in others in braces."""
 
 
@@ -29,10 +29,8 @@ class SentencePatterns(RuleFile):
     title: str = ""
     lead: str = ""
     asking: str = ""
-    sent_to: str = ""
     wages: str = ""
-    arrived: str = ""
-    no_own: str = ""
+    small: str = ""
     denied: str = "-"
     of: str = "-"
     to_somebody: str = ""
@@ -195,6 +193,17 @@ class SentencePatterns(RuleFile):
     shop_kind: re.Pattern[str] = _NOWHERE
     named_so: re.Pattern[str] = _NOWHERE
     of_those: re.Pattern[str] = _NOWHERE
+    asks_own: re.Pattern[str] = _NOWHERE
+    bids_for: re.Pattern[str] = _NOWHERE
+    in_general: re.Pattern[str] = _NOWHERE
+    unbooked: re.Pattern[str] = _NOWHERE
+    of_its_state: re.Pattern[str] = _NOWHERE
+    went_out: re.Pattern[str] = _NOWHERE
+    that_payment: re.Pattern[str] = _NOWHERE
+    sought_out: re.Pattern[str] = _NOWHERE
+    of_own_bill: re.Pattern[str] = _NOWHERE
+    of_what_was_told: re.Pattern[str] = _NOWHERE
+    points_back: re.Pattern[str] = _NOWHERE
 
     @model_validator(mode="before")
     @classmethod

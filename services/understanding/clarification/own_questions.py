@@ -1,0 +1,166 @@
+"""Questions about the caller's own things in words of no rule: a card's state, a bill, what went to somebody or where.
+
+What only a history can tell is looked for there; the documents are asked where it is not found.
+"""
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from schemas.ids import BillId, PayeeId, RuleId
+from schemas.intent import NO_SLOTS, Evidence, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.payee import PayeeMatch
+from schemas.span import DateValue, MoneyValue
+from services.understanding.clarification.money_questions import NamedThings
+from services.understanding.correction.amounts import comes_to
+from services.understanding.correction.said import Said
+from services.understanding.fast.fallback.carded import CALLED, own_cards
+
+_RULE: Final = RuleId("intents.own_asked@1")
+_AGAIN: Final = RuleId("intents.same_history@1")
+_IT: Final = RuleId("intents.of_history@1")
+_LAST: Final = RuleId("intents.last_of_it@1")
+_LEAST: Final = 4
+"""Letters of a word that may tell a merchant."""
+_STRETCH: Final = 5
+"""Days of a stretch of which a history is told; a single day is often remembered wrongly."""
+
+
+def own_asked(said: Said, found: Understood) -> Understood | None:
+    """What is asked of a thing of the caller's own, or of what was just told of their history; else None."""
+    if found.intent not in {None, Intent.QNA} or found.rule is not None or found.then is not None:
+        return None
+    patterns, text, context = said.rules.patterns, said.text, said.context
+    if not context.idle or context.code or patterns.bids_for.search(text):
+        return None
+    if patterns.unbooked.search(text):
+        return Understood(Intent.CANCEL, NO_SLOTS, (), Route.FAST, 1.0, _RULE)
+    asks = patterns.asks_own.search(text) is not None
+    if asks and (state := _card(said)) is not None:
+        return state
+    if patterns.in_general.search(text):
+        return None
+    return _of_bill(said, found, asks=asks) or _of_history(said, found, asks=asks)
+
+
+def as_told(said: Said, found: Understood) -> Understood | None:
+    """An order without its sum, which is but added to one told of a history: "the same again but ten more"."""
+    changed = found.intent is Intent.TRANSFER_MONEY and found.slots.amount is not None and said.context.idle
+    if not changed or found.slots.reckoning is not None or not said.rules.patterns.same_changed.search(said.text):
+        return None
+    return replace(found, slots=replace(found.slots, amount=None))
+
+
+def _card(said: Said) -> Understood | None:
+    """Whether the one card that is named can be used, where no more is asked of it."""
+    cards = own_cards(said.hearing) or {}
+    if len(cards) != 1:
+        return None
+    (card,) = cards.values()
+    name = next(each.name for each in said.context.cards if each.id == card.value)
+    called = "|".join(map(re.escape, {*name.casefold().split(), *card.evidence.surface.casefold().split()}))
+    rest = re.sub(rf"\b(?:{called})\b", "C", said.text.casefold())
+    if said.rules.patterns.of_its_state.fullmatch(rest) is None:
+        return None
+    whether = Slot(str(Topic.WHETHER), said.heard.whole(_RULE))
+    return Understood(Intent.CARD_LOCK, Slots(card=card, topic=whether), (), Route.FAST, 1.0, _RULE)
+
+
+def _of_bill(said: Said, found: Understood, *, asks: bool) -> Understood | None:
+    """What is due of the one bill that is named; or what was paid of it, where that is asked."""
+    things = NamedThings(said, found) if asks else None
+    named = {each.value: each for each in things.of("B")} if things is not None else {}
+    if things is None or len(named) != 1 or not said.rules.patterns.of_own_bill.search(things.text):
+        return None
+    if CALLED.intersection(said.units.words):  # of a card much else may be asked than its bill
+        return None
+    ((id_, at),) = named.items()
+    paid = any(each.search(said.text) for each in (said.rules.patterns.went_out, said.rules.patterns.sought_out))
+    intent = Intent.RECENT_TRANSACTIONS if paid else Intent.BILL_INQUIRY
+    return Understood(intent, Slots(bill=Slot(BillId(id_), at.evidence)), (), Route.FAST, 1.0, _RULE)
+
+
+def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | None:
+    """What went to somebody, to a merchant or by a sum; behind a history, of that alone."""
+    patterns, text, match = said.rules.patterns, said.text, said.heard.payees
+    behind = said.context.recent is Intent.RECENT_TRANSACTIONS and patterns.of_what_was_told.search(text) is not None
+    out = patterns.sought_out.search(text) is not None
+    if not (behind or out or patterns.went_out.search(text)):
+        return None
+    rule, period = _AGAIN if behind else _RULE, _stretch(said)
+    whom = _whom(match)
+    if match is not None and whom is not None and (asks or behind):
+        told = _amount(said, found)
+        exact = told if told is not None and not told.readings else None
+        named = Slot(whom, Evidence.naming(match, rule))
+        one = Slot(1, named.evidence) if patterns.that_payment.search(text) else None
+        slots = Slots(payee=named, period=period, topic=_sum(said), choice=one, at_least=exact, at_most=exact)
+        return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule, payees=match)
+    if match is not None and match.plausible > 1 and whom is None:
+        return None
+    sought = _sought(said, found, period) if behind or (asks and out) else None
+    if sought is not None:
+        return Understood(Intent.RECENT_TRANSACTIONS, sought, (), Route.FAST, 1.0, rule)
+    if behind and not any(isinstance(span.value, DateValue) for span in said.heard.spans):
+        return _of_the_last(said)
+    return None
+
+
+def _whom(match: PayeeMatch | None) -> PayeeId | None:
+    """Who is named: for what is but looked up the one who may be meant is sure enough."""
+    if match is None or match.choice is not None or match.plausible != 1:
+        return None if match is None or match.choice is None else PayeeId(match.choice)
+    return match.candidates[0].id
+
+
+def _of_the_last(said: Said) -> Understood | None:
+    """What was told, or the last of it, once more: "so what was the last one for"."""
+    match = said.rules.patterns.points_back.fullmatch(said.text)
+    if match is None:
+        return None
+    rule = _LAST if match["last"] else _IT
+    slots = Slots(choice=Slot(1, said.heard.whole(rule)))
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule)
+
+
+def _sought(said: Said, found: Understood, period: Slot[DateValue] | None) -> Slots | None:
+    """What to look for: words that no rule knows, which may name a merchant, and the one sum told."""
+    heard, words = said.heard, _unknown(said)
+    asked = heard.whole(_RULE) if found.intent is Intent.QNA else heard.evidence(0, 0, _RULE)
+    more = (str(Topic.TOTAL),) if _sum(said) is not None else ()
+    topic = Slot(str(Topic.SOUGHT), asked, more)
+    amount = _amount(said, found)
+    if not (words or amount):
+        return None
+    merchant = Slot(" ".join(words), heard.whole(_RULE)) if words else None
+    return Slots(merchant=merchant, amount=amount, topic=topic, period=period)
+
+
+def _amount(said: Said, found: Understood) -> Slot[MoneyValue] | None:
+    """The one sum that is told, as all that it may stand for."""
+    sums = NamedThings(said, found).of("M")
+    values = comes_to(sums[0].value, said.heard) if len(sums) == 1 else ()
+    return Slot(values[0], sums[0].evidence, values[1:]) if values else None
+
+
+def _unknown(said: Said) -> list[str]:
+    """The words that none of the rules knows, without what makes an owner of them."""
+    units, trie = said.units, said.rules.trie
+    taken = [(span.start, span.end) for span in said.heard.spans]
+    at = [i for i, word in enumerate(units.words) if len(word) >= _LEAST and trie.longest(units.words, i)[0] <= i]
+    free = [i for i in at if not any(start <= units.starts[i] < end for start, end in taken)]
+    return [units.words[i] for i in free]
+
+
+def _stretch(said: Said) -> Slot[DateValue] | None:
+    """The week or longer that is named; a single day may be remembered wrongly."""
+    days = [(span, span.value) for span in said.heard.spans if isinstance(span.value, DateValue)]
+    if len(days) != 1 or (days[0][1].end - days[0][1].start).days < _STRETCH:
+        return None
+    return Slot(days[0][1], Evidence.of(days[0][0]))
+
+
+def _sum(said: Said) -> Slot[str] | None:
+    """That their sum is asked, where it is."""
+    summed = said.rules.cues.in_all.holds(said.units.words)
+    return Slot(str(Topic.TOTAL), said.heard.whole(_RULE)) if summed else None
