@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from schemas.ids import AccountId, BillId
-from schemas.intent import Intent, Understood
+from schemas.intent import Intent, SlotName, Understood
 from services.dialogue.amounts import merged
 from services.dialogue.asked import first_due, followed
 from services.dialogue.errands import history
@@ -46,7 +46,8 @@ def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     elif task.bill is None and heard.by(*rules.first_due) and (first := first_due(recent, facts)) is not None:
         task = replace(task, bill=first.id)
     elif task.source is None and heard.by(*rules.of_that):
-        task = replace(task, source=recent.account)
+        told = {SlotName.SOURCE} if recent.account is not None else set()
+        task = replace(task, source=recent.account, refused_parts=task.refused_parts - told)
     elif task.target is None and heard.by(*rules.to_that):
         task = replace(task, target=recent.account or recent.target)
     elif task.payee is None and not task.payee_heard and heard.by(*rules.to_them):

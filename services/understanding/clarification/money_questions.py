@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
-from schemas.ids import AccountId, BillId, RuleId
-from schemas.intent import MONEY_MOVING, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.ids import AccountId, BillId, PayeeId, RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, DateValue, SpanKind
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
@@ -217,6 +217,10 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
     elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
         found = replace(found, unresolved=_Asked(said, found).others)  # the rent, whose payments are asked about
+    match = said.heard.payees
+    if not said.rules.spaced and match is not None and match.choice is not None and slots.payee is slots.merchant is None:
+        if patterns.as_much_to.match(said.text, match.end):  # 「翔太に先月と今月でいくら送った」
+            slots = replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
