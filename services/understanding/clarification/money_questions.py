@@ -217,10 +217,7 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
     elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
         found = replace(found, unresolved=_Asked(said, found).others)  # the rent, whose payments are asked about
-    match = said.heard.payees
-    if not said.rules.spaced and match is not None and match.choice is not None and slots.payee is slots.merchant is None:
-        if patterns.as_much_to.match(said.text, match.end):  # 「翔太に先月と今月でいくら送った」
-            slots = replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))
+    slots = _to_whom(said, slots)
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
@@ -237,3 +234,11 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
         slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
     return replace(found, slots=slots) if slots is not found.slots or found.unresolved else None
+
+
+def _to_whom(said: Said, slots: Slots) -> Slots:
+    """With who is named where nobody is told, in a language without spaces: 「翔太に先月と今月でいくら送った」."""
+    match = said.heard.payees if not (said.rules.spaced or slots.payee or slots.merchant) else None
+    if match is None or match.choice is None or not said.rules.patterns.as_much_to.match(said.text, match.end):
+        return slots
+    return replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))
