@@ -33,7 +33,7 @@ _OF_IT: Final = (
     "bill_payment.that_asked_full",
 )
 """The rules of what is ordered of the bill that was asked about."""
-_OF_THAT: Final = ("bill_payment.of_that", "transfer_money.of_that", "transfer_money.of_that_place")
+_OF_THAT: Final = ("bill_payment.of_that", "transfer_money.of_that")
 """Those of what is ordered of an account's money."""
 _OPEN: Final = MONEY_MOVING | READING | {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
 """What an utterance may have been taken for that holds an order and a question."""
