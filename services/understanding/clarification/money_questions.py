@@ -239,6 +239,11 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
 def _to_whom(said: Said, slots: Slots) -> Slots:
     """With who is named where nobody is told, in a language without spaces: 「翔太に先月と今月でいくら送った」."""
     match = said.heard.payees if not (said.rules.spaced or slots.payee or slots.merchant) else None
-    if match is None or match.choice is None or not said.rules.patterns.as_much_to.match(said.text, match.end):
+    if match is None or match.choice is None:
+        return slots
+    behind = said.text[match.end :]
+    for span in said.heard.spans:
+        behind = behind.replace(span.surface, "D") if span.kind is SpanKind.DATE else behind
+    if not said.rules.patterns.how_much_to.match(behind):
         return slots
     return replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))
