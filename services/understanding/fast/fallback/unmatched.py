@@ -52,7 +52,7 @@ _ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
 _SAME: Final = 0.9
 """How well a name fits that is the payee's once more, at least."""
 _A_SUM: Final = 1000
-"""Of a currency without small coins a bare number from here on is no count of things, nor the end of an account in words."""
+"""A bare number from here on, said with a word of its size, is no count of things, in yen: 四万五千."""
 _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
 _LED_UP: Final = frozenset({"past", "conditional", "reported"})
@@ -157,8 +157,8 @@ class Unmatched:
         slots = replace(all_told(), target=None)
         if slots.amount is None and slots.payee is not None:  # 「隆さん、4万5千、事業用」
             sum_ = told(hearing, self._currency, bare=True).amount
-            large = sum_ is not None and sum_.value.amount_minor >= _A_SUM
-            slots = replace(slots, amount=sum_ if sum_ and large and not sum_.evidence.surface.isdecimal() else None)
+            if sum_ is not None and sum_.value.amount_minor >= _A_SUM and not sum_.evidence.surface.isdecimal():
+                slots = replace(slots, amount=sum_)
         source, units = slots.source, hearing.reading.units
         place = units.covering(source.evidence.start, source.evidence.end) if source is not None else None
         if place is None or not self._grammar.cues.outof.scan(units.words, place[1]):
