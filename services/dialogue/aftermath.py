@@ -15,6 +15,7 @@ from schemas.transcript import PUNCTUATION
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
 from services.dialogue.phases import ActionOutcome, Idle, OfferingPerson, Outcome
+from services.dialogue.resume import dropped, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Memory, Step
 
@@ -38,6 +39,7 @@ class Aftermath(RuleFile):
     mistaken: tuple[str, ...] = ()
     undoes: re.Pattern[str] = re.compile("(?!)")
     cancels: re.Pattern[str] = re.compile("(?!)")
+    agrees: re.Pattern[str] = re.compile("(?!)")
 
 
 def done_with(state: TransferState) -> ActionOutcome:
@@ -98,13 +100,16 @@ def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
 def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:
     """What can still be done about an order that was made in this call, where words undo it by name.
 
-    And once more to who wants it undone at the offer of a person: 「はい取り消しで」.
+    And once more to who wants it undone at the offer of a person; with a yes before it that is what is offered.
     """
     heard, made, ordered, rules = event.understood, state.memory.made, state.memory.ordered, _rules(locale)
     if heard.intent not in _UNDOES or event.extraction is not None:
         return None
     if isinstance(state.phase, OfferingPerson):
-        return _too_late(state, made, told_now=False) if made and rules.cancels.search(event.text) else None
+        if made is None or not rules.cancels.search(event.text):
+            return None
+        agreed = rules.agrees.match(event.text) is not None  # 「はい、取り消して」
+        return (dropped(state), to_a_person(state)) if agreed else _too_late(state, made, told_now=False)
     if not isinstance(state.phase, Idle) or not rules.undoes.search(event.text):
         return None
     if made is None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from schemas.ids import AccountId, BillId
-from schemas.intent import Intent, Understood
+from schemas.intent import Intent, SlotName, Understood
 from services.dialogue.amounts import merged
 from services.dialogue.asked import EXTREMES, first_due, followed
 from services.dialogue.errands import history
@@ -49,9 +49,10 @@ def _leaning(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task:
     elif task.bill is None and heard.by(*rules.first_due) and (first := first_due(recent, facts)) is not None:
         task = replace(task, bill=first.id)
     elif task.source is None and heard.by(*rules.of_that):
-        task = replace(task, source=recent.account)
-    elif task.target is None and heard.by(*rules.to_that):
-        task = replace(task, target=recent.account or recent.target)
+        asked = task.refused_parts if recent.account is None else task.refused_parts - {SlotName.SOURCE}
+        task = replace(task, source=recent.account, refused_parts=asked)
+    elif task.target is None and heard.by(*rules.to_that) and (told := recent.account or recent.target) is not None:
+        task = replace(task, target=told)
     elif task.payee is None and not task.payee_heard and heard.by(*rules.to_them):
         on = recent.on if not recent.amounts else None  # of what was to be called off: "set one up then"
         task = replace(task, payee=recent.payee, on=task.on or on)

@@ -29,7 +29,7 @@ from services.understanding.correction.history_period import looked_back
 from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.name_completion import called_in_two
 from services.understanding.correction.other_ones import told_by_another
-from services.understanding.correction.payee_qualifiers import apposed, qualified
+from services.understanding.correction.payee_qualifiers import apposed, introduced, qualified
 from services.understanding.correction.plain_words import plainly
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
@@ -203,7 +203,7 @@ class _Stages:
             return other
         naming = partial(self._naming, heard, context)
         meant = called_in_two(said, found, self._anyone, naming) or qualified(said, self._anyone, naming)
-        meant = meant or apposed(said, self._anyone, naming)
+        meant = meant or apposed(said, self._anyone, naming) or introduced(said, found, naming)
         meant = meant or looked_again(said, found)
         meant = partly(said, meant) or meant
         return two_receivers(said, meant) or another_than(said, meant) or named_besides(said, meant) or meant

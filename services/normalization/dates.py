@@ -71,9 +71,12 @@ def _origin(scan: Scan, at: int, today: date) -> date | None:
 
 
 def _last_counted(scan: Scan, at: int) -> Match | None:
-    """As in "the last three months", "next five days": a window that ends or starts today."""
-    relative, today = scan.words[at].relative, scan.today
-    counted = _count(scan, at + 1) if relative else None
+    """As in "the last three months", "next five days", この一週間: a window that ends or starts today."""
+    word, today = scan.words[at], scan.today
+    relative = -1 if word.relative is None and word.rolling else word.relative
+    counted = _count(scan, at + 1 + scan.words[at + 1].of) if relative else None
+    if word.relative is None and counted is not None and scan.words[counted[2] - 1].suffix == "day":
+        return None  # このN日 is a day of the month
     if counted is None or relative is None or today is None:
         return None
     other = calendar.shift(today, counted[1], relative * counted[0])

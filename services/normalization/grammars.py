@@ -65,7 +65,8 @@ def _marks_day(word: Word) -> bool:
 
 
 def _measures(word: Word) -> bool:
-    return _counts(word) or word.article or word.inside or word.relative is not None or word.day is not None
+    near = word.article or word.inside or word.rolling
+    return _counts(word) or near or word.relative is not None or word.day is not None
 
 
 def _bounds(word: Word) -> bool:

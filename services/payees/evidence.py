@@ -1,7 +1,7 @@
 """Why a form may be meant: how near its spelling and its sounds are to everything that was heard."""
 
 from bisect import bisect_right
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Final, NamedTuple
 
@@ -31,8 +31,6 @@ _MAX_SHARING: Final = 300
 """Payees who share a part of a name of whom the whole names are compared."""
 SURELY_ALIKE: Final = 0.6
 """The same where a name is taken for one only if somebody is likely called so."""
-
-_NONE: Final[Set[int]] = frozenset()
 
 Floats = npt.NDArray[np.float64]
 
@@ -199,12 +197,12 @@ class _Context(NamedTuple):
             loose,
         )
 
-    def exactly(self, key: str, spelled: str) -> Set[int]:
+    def exactly(self, key: str, spelled: str) -> set[int]:
         """The hypotheses that are a name: letters compare with letters and strict kana with strict kana.
 
         Romaji, which loses long vowels, compares loosely.
         """
-        return self.exact.get(key, _NONE) | self.loose.get(spelled, _NONE)
+        return self.exact.get(key, set()) | self.loose.get(spelled, set())
 
 
 def _evidence(

@@ -93,7 +93,6 @@ class Forms:
         self._whole: list[int] = []
         """Payee → its first full form."""
         for owner, payee in enumerate(payees):
-            self._whole.append(len(self.spelled))
             self._take(owner, namings_of(payee))
         if any(recent):
             for owners in self.parts.values():
@@ -217,6 +216,7 @@ class Forms:
         self._owner.append(owner)
 
     def _take(self, owner: int, namings: Namings) -> None:
+        self._whole.append(len(self.spelled))
         for tokens in namings.full:
             self._name(owner, tokens)
         for tokens in namings.short:

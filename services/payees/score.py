@@ -55,7 +55,7 @@ def nobody_utility(heard: NameHypotheses, forms: Forms) -> float:
 def _weighed(
     heard: NameHypotheses, forms: Forms, favoured: Collection[int], least: float
 ) -> tuple[dict[int, tuple[float, NameEvidence]], float]:
-    """The utility of whoever may be meant, with their best evidence; and the weight (exp of utility) of further owners of shared parts left out."""
+    """The utility and best evidence of whoever may be meant; and exp(utility) of who else shares a part of a name."""
     weights, favour, near = _candidate_weights(), calibration().favour, calibration().near
     recent, lately = forms.recent, weights[-1]
     best: dict[int, tuple[float, NameEvidence]] = {}

@@ -9,7 +9,7 @@ from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, SlotN
 from schemas.span import SUMS
 from services.understanding.clarification.competing_values import MAX_VALUES
 from services.understanding.correction.mentions import Mentions
-from services.understanding.correction.merging import one_after_another, said_in
+from services.understanding.correction.merging import one_after_another, said_in, shifted
 from services.understanding.correction.said import Said
 
 _OPEN: Final = frozenset({None, Intent.TRANSFER_MONEY})
@@ -56,7 +56,7 @@ def _blank(words: re.Match[str]) -> str:
 
 def _order(said: Said, start: int, piece: str) -> Understood:
     """One of the orders; nothing where not all of it is read."""
-    order = said_in(said.again(" " * start + piece), said.text)
+    order = said_in(shifted(said.again(piece), start), said.text)
     plain = order.intent is Intent.TRANSFER_MONEY and order.route is Route.FAST and order.whole and not order.missing
     return order if plain and order.then is None and not order.doubted else replace(order, slots=Slots())
 

@@ -26,6 +26,8 @@ _RULE: Final = RuleId("intents.inquired@1")
 _AGAIN: Final = RuleId("intents.same_history@1")
 _THERE: Final = RuleId("intents.in_there@1")
 _UNPAID: Final = RuleId("intents.left_unpaid@1")
+_SUMMED: Final = frozenset({Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY})
+"""What was told of which the sum may be asked."""
 _MOST_BILLS: Final = 4
 """Bills asked about in a row, at most."""
 
@@ -138,8 +140,10 @@ def _asked(said: Said, at: int, words: str) -> Understood | None:
 def asked_on(said: Said, found: Understood) -> Understood | None:
     """The history that was just told, of somebody else ("and kayla?") or its sum: 「合計でいくら」."""
     context = said.context
-    if not context.idle or context.recent is not Intent.RECENT_TRANSACTIONS or found.then is not None:
+    if not context.idle or context.recent not in _SUMMED or found.then is not None:
         return None
+    if context.recent is Intent.BILL_INQUIRY:
+        return _owed_in_all(said)
     if said.rules.patterns.its_sum.fullmatch(said.text) is not None:
         total = Slots(topic=Slot(str(Topic.TOTAL), said.heard.whole(_AGAIN)))
         return Understood(Intent.RECENT_TRANSACTIONS, total, (), Route.FAST, 1.0, _AGAIN)
@@ -155,6 +159,16 @@ def asked_on(said: Said, found: Understood) -> Understood | None:
     return Understood(
         Intent.RECENT_TRANSACTIONS, Slots(payee=payee, topic=sent), (), Route.FAST, 1.0, _AGAIN, payees=match
     )
+
+
+def _owed_in_all(said: Said) -> Understood | None:
+    """What the bills come to that were just told, each with what is due of it."""
+    ids, whole = tuple(bill.id for bill in said.context.bills), said.heard.whole(_AGAIN)
+    asked = said.rules.patterns.its_sum.fullmatch(said.text) and said.context.recent_bill is None
+    if not asked or len(ids) < 2:  # noqa: PLR2004 - of one bill there is no sum
+        return None
+    slots = Slots(topic=Slot(str(Topic.TOTAL), whole), bill=Slot(ids[0], whole, ids[1:]))
+    return Understood(Intent.BILL_INQUIRY, slots, (), Route.FAST, 1.0, _AGAIN)
 
 
 def inquired(said: Said, found: Understood) -> Understood | None:

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
-from schemas.ids import AccountId, BillId, RuleId
-from schemas.intent import MONEY_MOVING, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.ids import AccountId, BillId, PayeeId, RuleId
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, DateValue, SpanKind
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
@@ -242,6 +242,7 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
     elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
         found = replace(found, unresolved=NamedThings(said, found).others)  # the rent, whose payments are asked about
+    slots = _to_whom(said, slots)
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
@@ -258,3 +259,16 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
         slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
     return replace(found, slots=slots) if slots is not found.slots or found.unresolved else None
+
+
+def _to_whom(said: Said, slots: Slots) -> Slots:
+    """With who is named where nobody is told, in a language without spaces: 「翔太に先月と今月でいくら送った」."""
+    match = said.heard.payees if not (said.rules.spaced or slots.payee or slots.merchant) else None
+    if match is None or match.choice is None:
+        return slots
+    behind = said.text[match.end :]
+    for span in said.heard.spans:
+        behind = behind.replace(span.surface, "D") if span.kind is SpanKind.DATE else behind
+    if not said.rules.patterns.how_much_to.match(behind):
+        return slots
+    return replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from schemas.consent import ORDERS
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import AccountId, RuleId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Topic, Understood
 from schemas.span import SpanKind
@@ -17,7 +17,9 @@ _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.
 
 
 def asked_of_order(said: Said, found: Understood) -> Understood | None:
-    """The question about the order that waits; None where a value is named that is not its own."""
+    """The question about the order that waits, or a person's offer; None where a value is named that is not its own."""
+    if said.context.terms.awaited is Awaited.PERSON and said.rules.patterns.asks_what_now.fullmatch(said.text):
+        return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
     if said.context.terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None:
         return None
     if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
@@ -48,7 +50,8 @@ def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood
 def _asked_again(said: Said) -> Understood | None:
     """What was read back already: from where, or to whom, which is told in full."""
     terms, patterns = said.context.terms, said.rules.patterns
-    if said.heard.payees is None and patterns.asks_where.search(said.text):
+    nowhere = said.heard.payees is None and patterns.asks_where.search(said.text)
+    if nowhere or patterns.asks_done.fullmatch(said.text):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
     if terms.bill is None and terms.target is None and _asks_who(said):
         slots = Slots(topic=Slot(Topic.WHO, said.heard.whole(_RULE)))

@@ -1,6 +1,7 @@
 """The days of which a history is asked: those that were, up to today where they only begin: "since october".
 
-A day that may be the last of its name or the next is the last one, and of two days all between them is meant.
+A day that may be the last of its name or the next is the last one, and of two days all between them is meant, or both
+where one follows the other: 先月と今月.
 """
 
 from dataclasses import replace
@@ -29,16 +30,26 @@ def looked_back(heard: Annotation, found: Understood) -> Understood:
         return found
     rules, text, slot = grammar(language(heard.transcript.locale)).cues, heard.transcript.text, found.slots.period
     units = grammar(language(heard.transcript.locale)).units(text)
-    if len(days) == _TWO and found.then is None and _told(rules.ending, rules, units, days[1], between=days[0]):
-        first, last = days
+    two = len(days) == _TWO and found.then is None
+    if two and (_told(rules.ending, rules, units, days[1], between=days[0]) or _both(heard, *days)):
+        first, last = sorted(days, key=lambda each: _was(each).start)
+        begin, end = min(first.start, last.start), max(first.end, last.end)
         stretch = DateValue(_was(first).start, _was(last).end)
-        said = Evidence(first.start, last.end, text[first.start : last.end], first.rule)
+        said = Evidence(begin, end, text[begin:end], first.rule)
         ordered = stretch.start <= stretch.end
         return replace(found, slots=replace(found.slots, period=Slot(stretch, said))) if ordered else found
     day = next((each for each in days if slot is not None and each.start == slot.evidence.start), None)
     if slot is None or day is None:
         return found
     return replace(found, slots=replace(found.slots, period=replace(slot, value=_stretch(rules, units, day))))
+
+
+def _both(heard: Annotation, one: Span, two: Span) -> bool:
+    """Whether two stretches are joined as things are, of which one ends where the other begins."""
+    read = grammar(language(heard.transcript.locale))
+    joined = read.units(heard.transcript.text[one.end : two.start]).words in read.words.noun_conjunctions
+    first, last = sorted(map(_was, (one, two)), key=lambda each: each.start)
+    return joined and first.end + timedelta(days=1) == last.start
 
 
 def _stretch(rules: CuePhrases, units: Units, day: Span) -> DateValue:

@@ -1,7 +1,7 @@
 """Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one".
 
-And who somebody is, right behind the name, "pay priya, my accountant, fifty"; where which one was asked, before it as
-well: "my landlord marcus".
+And who somebody is, right behind the name, "pay priya, my accountant, fifty", or before it: 家主の松尾さん; where which one
+was asked, "my landlord marcus" as well.
 """
 
 from dataclasses import replace
@@ -54,6 +54,22 @@ def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
         order = said_in(told(text[:start] + " " * (end - start) + text[end:], _named(match, one)), text)
         return order if order.intent in COUNTED and order.rule is not None and order.whole else None
     return None
+
+
+def introduced(said: Said, found: Understood, told: Told) -> Understood | None:
+    """The order without what the payee is to the caller before the name, which may tell which of that name is meant."""
+    match, text, of = said.heard.payees, said.text, said.rules.patterns.of
+    if match is None or of not in text[: match.start] or not said.context.idle or found.whole:
+        return None
+    before = text[: match.start].rstrip()
+    open_ = match.candidates[: max(1, match.plausible)]
+    words = {each.id: f"{(each.relationship or '').split(of)[0]}{of}" for each in open_}
+    own = [id_ for id_, words_ in words.items() if words_ != of and before.endswith(words_)]
+    if len(own) != 1:
+        return None
+    start = len(before) - len(words[own[0]])
+    order = told(text[:start] + " " * (match.start - start) + text[match.start :], _named(match, own[0]))
+    return said_in(order, text) if order.intent in COUNTED and order.rule is not None and order.whole else None
 
 
 def _related(match: PayeeMatch, name: str, find: FindPayee) -> PayeeId | None:

@@ -51,6 +51,8 @@ _ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
 """What words that nobody understood may seem to be about, and still be an answer."""
 _SAME: Final = 0.9
 """How well a name fits that is the payee's once more, at least."""
+_A_SUM: Final = 1000
+"""A bare number from here on, said with a word of its size, is no count of things, in yen: 四万五千."""
 _TELLS: Final = frozenset({"past", "negation", "reported"})
 """Vetoes of what speaks against an order, or for another."""
 _LED_UP: Final = frozenset({"past", "conditional", "reported"})
@@ -153,6 +155,10 @@ class Unmatched:
         if self._grammar.endings is None or barred(hearing):
             return None
         slots = replace(all_told(), target=None)
+        if slots.amount is None and slots.payee is not None:  # 「隆さん、4万5千、事業用」
+            sum_ = told(hearing, self._currency, bare=True).amount
+            if sum_ is not None and sum_.value.amount_minor >= _A_SUM and not sum_.evidence.surface.isdecimal():
+                slots = replace(slots, amount=sum_)
         source, units = slots.source, hearing.reading.units
         place = units.covering(source.evidence.start, source.evidence.end) if source is not None else None
         if place is None or not self._grammar.cues.outof.scan(units.words, place[1]):

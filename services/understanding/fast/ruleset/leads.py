@@ -234,8 +234,11 @@ class Leads:
 
     def _orders(self, found: Understood, heard: Annotation, clause: str, find: FindPayee | None) -> bool:
         """Whether a clause gives a sum to another than the order does, and so is one: 「妹に今日一万円で、」."""
-        own, size = found.slots.payee, len(clause)
-        if own is None or not any(s.kind is SpanKind.MONEY and 0 <= size - s.end <= _PARTICLE for s in heard.spans):
+        own, size, parts = found.slots.payee, len(clause), self._patterns.side_by_side
+        ends = [s.end for s in heard.spans if s.kind is SpanKind.MONEY and s.end <= size]
+        last = max(ends, default=0)  # 「一万円送って、」
+        parted = parts.match(heard.transcript.text, last) if ends else None
+        if own is None or not ends or (size - last > _PARTICLE and (parted is None or parted.end() < size)):
             return False
         for span in heard.spans:
             clause = clause[: span.start].ljust(min(span.end, size), "、") + clause[span.end :]

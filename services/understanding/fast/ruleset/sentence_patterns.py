@@ -118,6 +118,9 @@ class SentencePatterns(RuleFile):
     wonders: re.Pattern[str] = _NOWHERE
     not_here: re.Pattern[str] = _NOWHERE
     its_sum: re.Pattern[str] = _NOWHERE
+    how_much_to: re.Pattern[str] = _NOWHERE
+    asks_done: re.Pattern[str] = _NOWHERE
+    asks_what_now: re.Pattern[str] = _NOWHERE
     and_of: re.Pattern[str] = _NOWHERE
     came_in: re.Pattern[str] = _NOWHERE
     left_alone: re.Pattern[str] = _NOWHERE
