@@ -1,7 +1,7 @@
 """Namesakes told apart behind the order: "send john porter eighty, the cedar one", "… not the harbour one".
 
-And who somebody is, right behind the name, "pay priya, my accountant, fifty", or before it: 家主の松尾さん; where which one
-was asked, "my landlord marcus" as well.
+And who somebody is, right behind the name, "pay priya, my accountant, fifty", or before it: 家主の松尾さん; where which
+one was asked, "my landlord marcus" as well.
 """
 
 from dataclasses import replace
