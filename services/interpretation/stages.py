@@ -30,7 +30,7 @@ from services.understanding.correction.merging import said_in, shifted
 from services.understanding.correction.name_completion import called_in_two
 from services.understanding.correction.other_ones import told_by_another
 from services.understanding.correction.payee_qualifiers import apposed, introduced, qualified
-from services.understanding.correction.plain_words import plainly
+from services.understanding.correction.plain_words import Rewordings, plainly
 from services.understanding.correction.repair import repaired
 from services.understanding.correction.said import Said
 from services.understanding.correction.split_amounts import summed
@@ -153,6 +153,7 @@ class _Stages:
     _matches: dict[tuple[tuple[str, ...], tuple[tuple[int, int], ...]], PayeeMatch | None] = field(default_factory=dict)
     _words: dict[tuple[str, tuple[Span, ...], PayeeMatch | None], _Known] = field(default_factory=dict)
     _looks: _Looks = field(default_factory=_Looks)
+    _reworded: Rewordings = field(default_factory=Rewordings)
 
     @classmethod
     def of(cls, transcript: Transcript, context: InterpretationContext, payees: PayeeIndex) -> "_Stages":
@@ -197,7 +198,8 @@ class _Stages:
         said, found = self._said(known, context), self._mended(known, context)
         if (plain := self._uncontracted(known, said, found)) is not None:
             return plain
-        again = lambda text: self.understood(self._again(known, 0, text).heard, context)  # noqa: E731
+        read = lambda text: self.understood(self._again(known, 0, text).heard, context)  # noqa: E731
+        again = lambda text: self._reworded.read(text, partial(read, text))  # noqa: E731
         other = plainly(said, found, again) or told_by_another(said, again)
         if other is not None:
             return other

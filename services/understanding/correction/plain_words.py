@@ -15,11 +15,30 @@ from services.understanding.correction.said import Said
 
 _MOST: Final = 6
 """Places that are put otherwise, at most."""
+_DEEPEST: Final = 4
+"""Texts that are put otherwise once more."""
 _PUT: Final = "put"
 """The group of a pattern that is put otherwise, where not all of it is."""
 _WEEK: Final = 7
 _SHORT, _LONG = 2, 4
 """Characters of a name that is told by them, at least."""
+
+
+class Rewordings:
+    """Texts that are read in the place of others, one within another: none twice, and not for ever."""
+
+    def __init__(self) -> None:
+        self._within: list[str] = []
+
+    def read(self, text: str, read: Callable[[], Understood]) -> Understood:
+        """What a text means; nothing where it is being read already."""
+        if text in self._within or len(self._within) == _DEEPEST:
+            return Understood(None)
+        self._within.append(text)
+        try:
+            return read()
+        finally:
+            self._within.pop()
 
 
 def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) -> Understood | None:
@@ -36,7 +55,7 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
         if not before or end <= before[-1][1]:
             before.append((text, start, end, len(words)))
             text = text[:start] + words + text[end:]
-    meant = read(text) if before else None
+    meant = read(text) if text != said.text else None
     if meant is None or meant.intent is None or meant.route is not Route.FAST or meant.consent is not None:
         return None
     for was, start, end, size in reversed(before):
