@@ -5,7 +5,7 @@
 
 from dataclasses import replace
 from datetime import date
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, Final
 
 from schemas.intent import MONEY_MOVING, TOLD_ALONE, Intent, Route, Slot, SlotName, Slots, Understood
@@ -36,6 +36,7 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
     if len(orders) == 1:
         return None
     orders = orders if said.rules.spaced else _folded(orders)
+    orders = orders if said.rules.patterns.once_more.search(said.text) else _once_each(orders)
     words = f" {' '.join(said.units.words)} "
     now = any(f" {word} " in words for word in said.rules.cues.now)  # "20 to kate now, and 30 to dave on friday"
     made = orders if now else [_with(said, orders, at) for at in range(len(orders))]
@@ -44,6 +45,18 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
     made = [_on_its_day(order, at, orders, said.today) for at, order in enumerate(made)]
     again = one_after_another(made)
     return again if again != found else None
+
+
+def _once_each(orders: list[Understood]) -> list[Understood]:
+    """Without an order that is said once more behind it, as by who begins anew: "fifty to em, send fifty to em"."""
+    return [order for order, then in zip_longest(orders, orders[1:]) if then is None or not _alike(order, then)]
+
+
+def _alike(order: Understood, then: Understood) -> bool:
+    """Whether both tell the same of the same, and neither that it is to be done again."""
+    one, two = ({name: slot.value for name, slot in values(each.slots).items()} for each in (order, then))
+    whole = not (order.unread or order.unresolved or order.doubted) and {"payee", "target", "bill"} & one.keys()
+    return bool(whole) and one == two and order.intent is then.intent and not then.by(*LEANING)
 
 
 def _folded(orders: list[Understood]) -> list[Understood]:

@@ -105,6 +105,7 @@ class SentencePatterns(RuleFile):
     same_changed: re.Pattern[str] = _NOWHERE
     more_than_last: re.Pattern[str] = _NOWHERE
     as_before: re.Pattern[str] = _NOWHERE
+    once_more: re.Pattern[str] = _NOWHERE
     some_time: re.Pattern[str] = _NOWHERE
     as_due: re.Pattern[str] = _NOWHERE
     first_sum: re.Pattern[str] = _NOWHERE
