@@ -199,7 +199,7 @@ class _Stages:
         if (plain := self._uncontracted(known, said, found)) is not None:
             return plain
         read = lambda text: self.understood(self._again(known, 0, text).heard, context)  # noqa: E731
-        again = lambda text: self._reworded.read(text, partial(read, text))  # noqa: E731
+        again = partial(self._reworded.read, read)
         other = plainly(said, found, again) or told_by_another(said, again)
         if other is not None:
             return other

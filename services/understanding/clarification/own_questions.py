@@ -40,7 +40,8 @@ def own_asked(said: Said, found: Understood) -> Understood | None:
         return state
     if patterns.in_general.search(text):
         return None
-    return _of_bill(said, found, asks=asks) or _of_history(said, found, asks=asks)
+    things = NamedThings(said, found)
+    return _of_bill(said, things, asks=asks) or _of_history(said, things, asks=asks)
 
 
 def as_told(said: Said, found: Understood) -> Understood | None:
@@ -66,11 +67,10 @@ def _card(said: Said) -> Understood | None:
     return Understood(Intent.CARD_LOCK, Slots(card=card, topic=whether), (), Route.FAST, 1.0, _RULE)
 
 
-def _of_bill(said: Said, found: Understood, *, asks: bool) -> Understood | None:
+def _of_bill(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:
     """What is due of the one bill that is named; or what was paid of it, where that is asked."""
-    things = NamedThings(said, found) if asks else None
-    named = {each.value: each for each in things.of("B")} if things is not None else {}
-    if things is None or len(named) != 1 or not said.rules.patterns.of_own_bill.search(things.text):
+    named = {each.value: each for each in things.of("B")} if asks else {}
+    if len(named) != 1 or not said.rules.patterns.of_own_bill.search(things.text):
         return None
     if CALLED.intersection(said.units.words):  # of a card much else may be asked than its bill
         return None
@@ -80,7 +80,7 @@ def _of_bill(said: Said, found: Understood, *, asks: bool) -> Understood | None:
     return Understood(intent, Slots(bill=Slot(BillId(id_), at.evidence)), (), Route.FAST, 1.0, _RULE)
 
 
-def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | None:
+def _of_history(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:
     """What went to somebody, to a merchant or by a sum; behind a history, of that alone."""
     patterns, text, match = said.rules.patterns, said.text, said.heard.payees
     behind = said.context.recent is Intent.RECENT_TRANSACTIONS and patterns.of_what_was_told.search(text) is not None
@@ -90,7 +90,7 @@ def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | No
     rule, period = _AGAIN if behind else _RULE, _stretch(said)
     whom = _whom(match)
     if match is not None and whom is not None and (asks or behind):
-        told = _amount(said, found)
+        told = _amount(said, things)
         exact = told if told is not None and not told.readings else None
         named = Slot(whom, Evidence.naming(match, rule))
         one = Slot(1, named.evidence) if patterns.that_payment.search(text) else None
@@ -98,7 +98,7 @@ def _of_history(said: Said, found: Understood, *, asks: bool) -> Understood | No
         return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule, payees=match)
     if match is not None and match.plausible > 1 and whom is None:
         return None
-    sought = _sought(said, found, period) if behind or (asks and out) else None
+    sought = _sought(said, things, period) if behind or (asks and out) else None
     if sought is not None:
         return Understood(Intent.RECENT_TRANSACTIONS, sought, (), Route.FAST, 1.0, rule)
     if behind and not any(isinstance(span.value, DateValue) for span in said.heard.spans):
@@ -123,22 +123,22 @@ def _of_the_last(said: Said) -> Understood | None:
     return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule)
 
 
-def _sought(said: Said, found: Understood, period: Slot[DateValue] | None) -> Slots | None:
+def _sought(said: Said, things: NamedThings, period: Slot[DateValue] | None) -> Slots | None:
     """What to look for: words that no rule knows, which may name a merchant, and the one sum told."""
     heard, words = said.heard, _unknown(said)
-    asked = heard.whole(_RULE) if found.intent is Intent.QNA else heard.evidence(0, 0, _RULE)
+    asked = heard.whole(_RULE) if things.found.intent is Intent.QNA else heard.evidence(0, 0, _RULE)
     more = (str(Topic.TOTAL),) if _sum(said) is not None else ()
     topic = Slot(str(Topic.SOUGHT), asked, more)
-    amount = _amount(said, found)
+    amount = _amount(said, things)
     if not (words or amount):
         return None
     merchant = Slot(" ".join(words), heard.whole(_RULE)) if words else None
     return Slots(merchant=merchant, amount=amount, topic=topic, period=period)
 
 
-def _amount(said: Said, found: Understood) -> Slot[MoneyValue] | None:
+def _amount(said: Said, things: NamedThings) -> Slot[MoneyValue] | None:
     """The one sum that is told, as all that it may stand for."""
-    sums = NamedThings(said, found).of("M")
+    sums = things.of("M")
     values = comes_to(sums[0].value, said.heard) if len(sums) == 1 else ()
     return Slot(values[0], sums[0].evidence, values[1:]) if values else None
 

@@ -30,13 +30,13 @@ class Rewordings:
     def __init__(self) -> None:
         self._within: list[str] = []
 
-    def read(self, text: str, read: Callable[[], Understood]) -> Understood:
+    def read(self, read: Callable[[str], Understood], text: str) -> Understood:
         """What a text means; nothing where it is being read already."""
         if text in self._within or len(self._within) == _DEEPEST:
             return Understood(None)
         self._within.append(text)
         try:
-            return read()
+            return read(text)
         finally:
             self._within.pop()
 

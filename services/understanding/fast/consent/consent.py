@@ -160,11 +160,11 @@ class ConsentGrammar:
         agreeing = self._agreeing(units, spans, context)
         named = self._names(context.terms.names)
         payee, terms = self._symbols["payee"], context.terms
-        barred = {self._symbols.get(each) for each in _untrue(terms)}
+        barred = {symbol for each in _untrue(terms) if (symbol := self._symbols.get(each)) is not None}
 
         def phrases(at: int) -> list[Step]:
             steps = self._trie.steps(units.words, at)
-            if not barred:
+            if all(barred.isdisjoint(read) for _, read in steps):
                 return steps
             return [(end, tuple(each for each in read if each not in barred)) for end, read in steps]
 

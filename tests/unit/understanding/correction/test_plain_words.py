@@ -6,8 +6,8 @@ HEARD = Understood(Intent.HELP)
 
 def test_no_text_is_read_in_its_own_place() -> None:
     put = Rewordings()
-    assert put.read("a", lambda: put.read("b", lambda: put.read("a", lambda: HEARD))) == Understood(None)
-    assert put.read("a", lambda: HEARD) == HEARD
+    assert put.read(lambda _: put.read(lambda _: put.read(lambda _: HEARD, "a"), "b"), "a") == Understood(None)
+    assert put.read(lambda _: HEARD, "a") == HEARD
 
 
 def test_texts_that_grow_for_ever_are_read_to_some_depth() -> None:
@@ -15,7 +15,7 @@ def test_texts_that_grow_for_ever_are_read_to_some_depth() -> None:
 
     def longer(text: str) -> Understood:
         read.append(text)
-        return put.read(f"{text}a", lambda: longer(f"{text}a"))
+        return put.read(longer, f"{text}a")
 
     assert longer("") == Understood(None)
     assert read == ["", "a", "aa", "aaa", "aaaa"]
