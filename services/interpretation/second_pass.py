@@ -59,7 +59,7 @@ from services.understanding.clarification.money_questions import asked_of_money,
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
-from services.understanding.clarification.own_questions import as_told, own_asked
+from services.understanding.clarification.own_questions import own_asked
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on, some_time
 from services.understanding.clarification.reckoned_orders import measured
@@ -207,7 +207,6 @@ _LOOKS: Final = (
     _Look(_THEN, remarked, on_condition),
     _Look(_THEN, hanging, more_wanted),
     _Look(_THEN, so_many, enough_for),
-    _Look(_THEN, as_told),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
     # A day that is told by the order's own; an account or a date that goes without saying.

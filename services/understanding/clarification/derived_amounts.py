@@ -69,9 +69,10 @@ def reckoned(utterance: Said, found: Understood) -> Understood | None:
 
 
 def unlike(said: Said, found: Understood) -> Understood | None:
-    """An order that leans on the last one without its sum, of which a part or more is said: "the same but half"."""
+    """An order without its sum, said as a part of another one or as more: "the same but half", "that plus ten"."""
     patterns, alone = said.rules.patterns, found.intent is Intent.TRANSFER_MONEY and found.then is None
-    changed = found.by(*_AGAIN) and patterns.same_changed.search(said.text)
+    added = alone and said.context.idle and found.slots.amount is not None and found.slots.reckoning is None
+    changed = (added or found.by(*_AGAIN)) and patterns.same_changed.search(said.text)
     more = patterns.more_than_last.search(said.text) if alone else None
     if not changed and more is None:
         return None

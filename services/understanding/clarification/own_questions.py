@@ -4,7 +4,6 @@ What only a history can tell is looked for there; the documents are asked where 
 """
 
 import re
-from dataclasses import replace
 from typing import Final
 
 from schemas.ids import BillId, PayeeId, RuleId
@@ -42,14 +41,6 @@ def own_asked(said: Said, found: Understood) -> Understood | None:
         return None
     things = NamedThings(said, found)
     return _of_bill(said, things, asks=asks) or _of_history(said, things, asks=asks)
-
-
-def as_told(said: Said, found: Understood) -> Understood | None:
-    """An order without its sum, which is but added to one told of a history: "the same again but ten more"."""
-    changed = found.intent is Intent.TRANSFER_MONEY and found.slots.amount is not None and said.context.idle
-    if not changed or found.slots.reckoning is not None or not said.rules.patterns.same_changed.search(said.text):
-        return None
-    return replace(found, slots=replace(found.slots, amount=None))
 
 
 def _card(said: Said) -> Understood | None:
