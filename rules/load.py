@@ -5,10 +5,11 @@ Paths are relative to the rules folder: `load("normalize/en-US/money.yaml", Mone
 """
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -75,12 +76,24 @@ def _load(path: str, model: type[RuleFile]) -> RuleFile:
     return _parsed(read(path), path, model)
 
 
-def _parsed(text: bytes, path: str, model: type[M]) -> M:
+def _parsed(text: bytes, path: str, model: type[M], words: Mapping[str, str] = MappingProxyType({})) -> M:
     try:
         body = orjson.loads(text) if path.endswith(".json") else yaml.load(text, Loader=_PlainLoader)  # noqa: S506 - a SafeLoader
-        return model.model_validate(body)
+        return model.model_validate(_filled(body, words) if words else body)
     except (yaml.YAMLError, orjson.JSONDecodeError, ValidationError) as error:
         raise RulesInvalid(f"{path}: {_said(error)}") from error
+
+
+def _filled(body: Any, words: Mapping[str, str]) -> Any:
+    """A file's body, or a part of it, with the words of every `{name}` in it."""
+    if isinstance(body, dict):
+        return {name: _filled(each, words) for name, each in body.items()}
+    if isinstance(body, list):
+        return [_filled(each, words) for each in body]
+    if isinstance(body, str):
+        for name, said in words.items():
+            body = body.replace(f"{{{name}}}", said)
+    return body
 
 
 def _said(error: Exception) -> str:
@@ -95,6 +108,11 @@ def load(path: str, model: type[M]) -> M:
     loaded = _load(path, model)
     assert isinstance(loaded, model)
     return loaded
+
+
+def load_filled(path: str, model: type[M], words: Mapping[str, str]) -> M:
+    """Read and validate a rules file in which `{name}` stands for those of `words`. Raises RulesInvalid."""
+    return _parsed(read(path), path, model, words)
 
 
 def as_written(path: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ _TIMES: Final = ("half", "double")
 
 def as_much(said: Said, found: Understood) -> Understood | None:
     """The orders, or the one that leans on the last; None where nobody gets as much, or all of it was read."""
-    rules = said.rules.patterns
+    rules = said.rules.patterns.amounts
     if said.rules.spaced or _MARKS.isdisjoint(said.text) or found.intent not in _OPEN or found.sure:
         return None
     for much in rules.as_much.finditer(said.text):
@@ -42,7 +42,7 @@ def as_much(said: Said, found: Understood) -> Understood | None:
 def _read(said: Said, place: tuple[int, Evidence, int], portion: str) -> Understood | None:
     """What is meant with the same for who is named in place of the words from one code point to another."""
     start, name, end = place
-    same, text = said.rules.patterns.the_same, said.text
+    same, text = said.rules.patterns.amounts.the_same, said.text
     words = " " * start + name.surface + same + text[end:]
     places = [*range(start), *range(name.start, name.end), *[name.end] * len(same), *range(end, len(text) + 1)]
     leaning = put_back(said.again(words), text, places)

@@ -76,7 +76,7 @@ def for_its_bill(said: Said, found: Understood) -> Understood | None:
 
 def of_whom_it_is(said: Said, found: Understood) -> Understood | None:
     """A bill that is said to be whose it is, without that: 「学校の学費を払って」, to the school."""
-    of, bills = said.rules.patterns.of, {bill.id: bill.payee_id for bill in said.context.bills}
+    of, bills = said.rules.patterns.names.of, {bill.id: bill.payee_id for bill in said.context.bills}
     if said.rules.spaced or not said.context.idle or found.sure or not bills or found.then is not None:
         return None
     named = Mentions.of_all(said)

@@ -181,7 +181,7 @@ def on_condition(said: Said, found: Understood) -> Understood | None:
     money = any(span.kind is SpanKind.MONEY for span in heard.spans)
     ends = ends_in_order(said.hearing, (*_ENDS, "onegai") if money else _ENDS)
     if money and heard.payees is not None and heard.payees.choice is not None:
-        ends = ends or rules.patterns.otherwise.search(said.text) is not None
+        ends = ends or rules.patterns.orders.otherwise.search(said.text) is not None
     return _refused(said) if ends else None
 
 
@@ -203,7 +203,7 @@ def _asked_about(said: Said, found: Understood) -> Understood | None:
 
 def hung_last(said: Said, found: Understood) -> Understood | None:
     """The order with the condition behind it unread, where the verb comes last: 「三万、足りなかったら貯蓄から」."""
-    clause = said.rules.patterns.hangs_last.search(said.text) if not said.rules.spaced else None
+    clause = said.rules.patterns.orders.hangs_last.search(said.text) if not said.rules.spaced else None
     read = found.sure and not (found.intent is Intent.CANCEL and said.context.idle)
     if clause is None or read or found.slots.condition is not None or found.slots.about == Topic.CONDITIONAL:
         return None

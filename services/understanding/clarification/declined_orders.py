@@ -34,7 +34,7 @@ def declined(said: Said, found: Understood) -> Understood | None:
     context = said.context
     if context.terms.awaited not in _WAITING or context.code or found.consent is not None:
         return None
-    then, bids = found.then, said.rules.patterns.bids
+    then, bids = found.then, said.rules.patterns.refusals.bids
     if then is not None and (then.slots != Slots() or bids.search(said.text)):
         return None
     if (found.intent in _LEFT and then is None) or found.rejected:
@@ -50,7 +50,7 @@ def declined(said: Said, found: Understood) -> Understood | None:
 
 def _clauses(said: Said) -> list[int]:
     """The units at which a clause begins: the first, and those behind a mark or a word that ends a reason."""
-    units, text, ends = said.units, said.text, said.rules.patterns.reason_ends
+    units, text, ends = said.units, said.text, said.rules.patterns.refusals.reason_ends
     no_mark = " '’" if said.rules.spaced else "'’"  # a space is a pause where words are written without
     behind = (at for at in range(1, len(units.words)) if text[units.ends[at - 1] : units.starts[at]].strip(no_mark))
     joined = (at for at in range(1, len(units.words)) if ends.search(text[: units.ends[at - 1]]))
@@ -63,7 +63,7 @@ def _outright(said: Said, consent: ConsentGrammar, starts: list[int]) -> bool:
     for start in reversed(starts):
         for end in consent.gives_up(said.heard, said.context, start):
             rest = said.text[units.ends[end - 1] :]
-            if end < size and not said.rules.patterns.reason_begins.match(rest):
+            if end < size and not said.rules.patterns.refusals.reason_begins.match(rest):
                 continue
             behind = [each for each in starts if each > end]
             told = all(_tells(said, consent, at, to) for at, to in _pairs([end, *behind], size)) if end < size else True
@@ -75,13 +75,13 @@ def _outright(said: Said, consent: ConsentGrammar, starts: list[int]) -> bool:
 def _done_already(said: Said, consent: ConsentGrammar, starts: list[int]) -> bool:
     """Whether it is told that it was done already, with a no or words that some say for one: 「もう払ったからいい」."""
     text, context = said.text, said.context
-    if len(starts) < 2 or not said.rules.patterns.already_done.search(text) or not _of_the_order(said, 0, 0):  # noqa: PLR2004
+    if len(starts) < 2 or not said.rules.patterns.refusals.already_done.search(text) or not _of_the_order(said, 0, 0):  # noqa: PLR2004
         return False
     if any(mark in text for mark in "?？"):
         return False
     first, last = said.units.ends[starts[1] - 1], said.units.starts[starts[-1]]
     refused = bool(consent.refusals(said.units)) or said.rules.phrases.holds.begins(said.units.words, 0)
-    refused = refused or said.rules.patterns.all_the_same.match(text) is not None
+    refused = refused or said.rules.patterns.refusals.all_the_same.match(text) is not None
     soft = [consent.part(piece, context) for piece in (text[:first], text[last:])]
     agreed = any(consent.agrees(piece, context) for piece in (text[:first], text[last:]))
     between = all(_tells(said, consent, at, to, past=True) for at, to in _pairs(starts[1:-1], starts[-1]))
@@ -103,7 +103,7 @@ def _tells(said: Said, consent: ConsentGrammar, start: int, end: int, *, past: b
     found = said.look(begin, stop, said.context)
     idle = found.unread or found.slots.merchant or found.unresolved
     wanted = found.intent in _WANTED and found.route is Route.FAST and not idle
-    wanted = wanted or said.rules.patterns.bids.search(piece) is not None
+    wanted = wanted or said.rules.patterns.refusals.bids.search(piece) is not None
     return not (wanted or found.slots != Slots() or vetoes_met(said.hearing, start, end) & _ASKING)
 
 

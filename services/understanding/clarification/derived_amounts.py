@@ -70,7 +70,7 @@ def reckoned(utterance: Said, found: Understood) -> Understood | None:
 
 def unlike(said: Said, found: Understood) -> Understood | None:
     """An order without its sum, said as a part of another one or as more: "the same but half", "that plus ten"."""
-    patterns, alone = said.rules.patterns, found.intent is Intent.TRANSFER_MONEY and found.then is None
+    patterns, alone = said.rules.patterns.amounts, found.intent is Intent.TRANSFER_MONEY and found.then is None
     added = alone and said.context.idle and found.slots.amount is not None and found.slots.reckoning is None
     changed = (added or found.by(*_AGAIN)) and patterns.same_changed.search(said.text)
     more = patterns.more_than_last.search(said.text) if alone else None
@@ -87,7 +87,7 @@ def unlike(said: Said, found: Understood) -> Understood | None:
 
 def alike(said: Said, _: Understood) -> Understood | None:
     """How much, told by what was paid before where that is asked, or by what was said first: 「最初の金額で」."""
-    context, patterns, whole = said.context, said.rules.patterns, said.heard.whole(_ALIKE)
+    context, patterns, whole = said.context, said.rules.patterns.amounts, said.heard.whole(_ALIKE)
     before = patterns.as_before.fullmatch(said.text) if context.asked is SlotName.AMOUNT else None
     if before is not None:
         period = month_before(said.today) if before["month"] else None
@@ -102,14 +102,18 @@ def alike(said: Said, _: Understood) -> Understood | None:
 def multiplied(said: Said, found: Understood) -> Understood | None:
     """That what is read back is not the sum, where so many times one is wanted: 「一人五千円で三人分です」."""
     settled = found.sure and found.rule != TOLD
-    if settled or said.context.terms.awaited not in ORDERS or not said.rules.patterns.for_several.search(said.text):
+    if (
+        settled
+        or said.context.terms.awaited not in ORDERS
+        or not said.rules.patterns.amounts.for_several.search(said.text)
+    ):
         return None
     return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=_ALIKE, rejected=(SlotName.AMOUNT,))
 
 
 def as_due(said: Said, found: Understood) -> Understood | None:
     """A transfer of as much as a bill comes to, which is not paid by it: 「家賃と同じ額を普通に移して」."""
-    much, context = said.rules.patterns.as_due.search(said.text), said.context
+    much, context = said.rules.patterns.amounts.as_due.search(said.text), said.context
     place = said.units.covering(much.start(), much.end()) if much is not None else None
     if much is None or place is None or not context.idle or found.intent is Intent.BILL_PAYMENT:
         return None
@@ -186,7 +190,7 @@ def _past_name(said: _Derived, end: int) -> int:
 
 def _left_there(said: Said) -> Understood | None:
     """The order without a sum that stays where it is, or is reckoned: 「三万円だけ残して…」, 「前より千円多く」."""
-    patterns, text, spans = said.rules.patterns, said.text, said.heard.spans
+    patterns, text, spans = said.rules.patterns.amounts, said.text, said.heard.spans
     behind = ((span.start, each.end()) for span in spans if (each := patterns.kept_back.match(text, span.end)))
     more = patterns.more_than_before.search(text)
     place = next(behind, None) or (more.span() if more is not None else None)

@@ -95,7 +95,7 @@ def _all_named(said: Said) -> list[tuple[Evidence, list[PayeeId]]]:
         return row if 1 < len(row) <= _MOST_BILLS else []
     named = sorted(Mentions.of_all(said).everyone, key=lambda each: each[0].start)
     between = [said.text[one.end : two.start] for (one, _), (two, _) in pairwise(named)]
-    joined = all(said.rules.patterns.joined_names.fullmatch(each) for each in between)
+    joined = all(said.rules.patterns.names.joined_names.fullmatch(each) for each in between)
     open_ = len(between) > 1 or any(len(ids) > 1 for _, ids in named)
     return named if joined and open_ and 1 <= len(between) <= _MORE else []
 
@@ -229,7 +229,7 @@ def _named_asked(said: Said) -> list[BillId]:
         return []
     (named, end), size = _named_from(said, 0), len(said.units.words)
     rest = said.text[said.units.ends[end - 1] :] if 0 < end < size else ""
-    whole = end == size or said.rules.patterns.named_so.fullmatch(rest)
+    whole = end == size or said.rules.patterns.names.named_so.fullmatch(rest)
     return named if whole and 1 < len(named) == len(set(named)) else []
 
 

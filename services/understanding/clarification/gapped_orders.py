@@ -34,7 +34,7 @@ def side_by_side(said: Said, found: Understood) -> Understood | None:
         if end is None:
             return None
         leans = end[1] > 0 or told[-1].end == end[0]
-        piece = said.rules.patterns.of_them_all.sub(_blank, said.text[start : end[0]])
+        piece = said.rules.patterns.orders.of_them_all.sub(_blank, said.text[start : end[0]])
         orders.append(order := _order(said, start, piece + (moving if leans else "")))
         if order.slots.payee is None or order.slots.payee.value != payee:
             return None
@@ -44,7 +44,7 @@ def side_by_side(said: Said, found: Understood) -> Understood | None:
 
 def _end(said: Said, told: list[Evidence], one: Evidence, two: Evidence) -> tuple[int, int] | None:
     """Where what is ordered for one ends before the other's begins, and that: behind a value, at what parts them."""
-    parts = said.rules.patterns.side_by_side
+    parts = said.rules.patterns.orders.side_by_side
     between = (each for each in told if one.end <= each.start and each.end <= two.start)
     places = (mark.span() for each in between if (mark := parts.match(said.text, each.end)) is not None)
     return next(places, None)

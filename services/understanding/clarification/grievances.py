@@ -25,7 +25,7 @@ _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.B
 
 def deceived(said: Said, found: Understood) -> Understood | None:
     """A warning to whom a stranger told to pay, somebody from a new number asked, or to bring money into safety."""
-    patterns, slots = said.rules.patterns, found.slots
+    patterns, slots = said.rules.patterns.alarms, found.slots
     if said.context.idle and patterns.pressed.search(said.text):
         return _offer(said, _SCAM)
     if said.context.idle and patterns.new_number.match(said.text):
@@ -39,7 +39,7 @@ def deceived(said: Said, found: Understood) -> Understood | None:
 
 def taken_back(said: Said, found: Understood) -> Understood | None:
     """A person for what was sent by mistake; at the offer of one, that what is doubted is better not sent."""
-    patterns, text, asked = said.rules.patterns, said.text, said.context.terms.awaited
+    patterns, text, asked = said.rules.patterns.alarms, said.text, said.context.terms.awaited
     if found.consent is None and asked is Awaited.PERSON and patterns.better_not.search(text):
         return _offer(said, _HOLD)
     wrongly = said.context.idle and found.intent in _READ and patterns.sent_wrongly.search(text)
@@ -50,21 +50,25 @@ def asked_of_person(said: Said, found: Understood) -> Understood | None:
     """What a person does who is offered, for whoever asks about that: "what would they do", "how long is the wait"."""
     offered = said.context.terms.awaited is Awaited.PERSON and found.consent is None
     unread = found.intent is Intent.QNA or (found.intent is None and found.rule is None)
-    return _offer(said, _ABOUT) if offered and unread and said.rules.patterns.of_the_person.search(said.text) else None
+    return (
+        _offer(said, _ABOUT)
+        if offered and unread and said.rules.patterns.alarms.of_the_person.search(said.text)
+        else None
+    )
 
 
 def back_on(said: Said, found: Understood) -> Understood | None:
     """A card that does not work, and is to be turned on again: whether to unlock it is asked."""
     if found.intent not in {None, Intent.QNA} or found.rule is not None or not said.context.idle:
         return None
-    cards = own_cards(said.hearing) if said.rules.patterns.back_on.search(said.text) else None
+    cards = own_cards(said.hearing) if said.rules.patterns.alarms.back_on.search(said.text) else None
     named = cards is not None and len(cards) <= 1 and (cards or CALLED.intersection(said.units.words))
     return of_a_card(Intent.CARD_UNLOCK, cards or {}, Route.CLARIFY, _RULE) if named else None
 
 
 def asked_plainly(said: Said, found: Understood) -> Understood | None:
     """What is asked behind a complaint: "your app locked me out, just tell me my balance"."""
-    match = said.rules.patterns.asked_plainly.search(said.text)
+    match = said.rules.patterns.alarms.asked_plainly.search(said.text)
     if match is None or found.intent not in {None, Intent.QNA} or found.rule is not None or not said.context.idle:
         return None
     asked = said_in(said.again(" " * match.start("asked") + match["asked"]), said.text)
@@ -74,7 +78,7 @@ def asked_plainly(said: Said, found: Understood) -> Understood | None:
 
 def aggrieved(said: Said, found: Understood) -> Understood | None:
     """What is offered to somebody who complains, worries, or wants what only a person does; None for what was read."""
-    patterns, text = said.rules.patterns, said.text
+    patterns, text = said.rules.patterns.alarms, said.text
     read = found.intent not in {None, Intent.QNA} or found.rule is not None or found.then is not None
     read = read and not _but_held(said, found)
     if read or not said.context.idle or patterns.wonders.search(text):

@@ -34,7 +34,7 @@ _MOST_BILLS: Final = 4
 
 def remembered(said: Said, found: Understood) -> Understood | None:
     """What was paid, or is due, where a sum of it is but remembered: 「丸栄さんのお金、3600円やったかね」."""
-    patterns, text, match = said.rules.patterns, said.text, said.heard.payees
+    patterns, text, match = said.rules.patterns.inquiries, said.text, said.heard.payees
     sums = [span for span in said.heard.spans if span.kind is SpanKind.MONEY]
     told = found.intent in {None, Intent.QNA} | MONEY_MOVING and found.then is None
     if len(sums) != 1 or not told or not said.context.idle or not patterns.recalled.match(text, sums[0].end):
@@ -51,7 +51,7 @@ def remembered(said: Said, found: Understood) -> Understood | None:
 def in_there(said: Said, found: Understood) -> Understood | None:
     """What is left "in there", of the account that was spoken of; None of all of them."""
     of_all = found.intent is Intent.BALANCE_INQUIRY and found.slots == Slots() and not (found.then or found.unresolved)
-    there = of_all and said.context.idle and said.rules.patterns.in_there.search(said.text)
+    there = of_all and said.context.idle and said.rules.patterns.inquiries.in_there.search(said.text)
     return replace(found, rule=_THERE) if there else None
 
 
@@ -62,10 +62,10 @@ def left_unpaid(said: Said, found: Understood) -> Understood | None:
     open_to = unsure or found.intent in {None, Intent.QNA, Intent.DENY, Intent.CANCEL}
     if not (open_to and context.idle) or context.code or found.then is not None:
         return None
-    refused = patterns.not_paid.search(text)
-    if not (refused or patterns.can_wait.search(text)):
+    refused = patterns.inquiries.not_paid.search(text)
+    if not (refused or patterns.inquiries.can_wait.search(text)):
         return None
-    if any(span.kind is SpanKind.MONEY for span in said.heard.spans) or patterns.bids.search(text):
+    if any(span.kind is SpanKind.MONEY for span in said.heard.spans) or patterns.refusals.bids.search(text):
         return None
     due = own_bill(said.hearing, 0, len(said.units.words))
     if due is not None:
@@ -77,13 +77,13 @@ def left_unpaid(said: Said, found: Understood) -> Understood | None:
 
 def spent(said: Said, found: Understood) -> Understood | None:
     """What was spent on something that is none of the caller's bills: 「残高とタクシー代を教えて」."""
-    cost = said.rules.patterns.cost.search(said.text)
+    cost = said.rules.patterns.inquiries.cost.search(said.text)
     if cost is None or found.intent not in {None, Intent.BALANCE_INQUIRY} or not said.context.idle:
         return None
     context = said.context
     if any(cost["name"] in each.name for of in (context.bills, context.accounts, context.cards) for each in of):
         return None
-    spent_there = _asked(said, cost.end("name"), said.rules.patterns.spent_there)
+    spent_there = _asked(said, cost.end("name"), said.rules.patterns.inquiries.spent_there)
     if spent_there is None or cost["beside"] is None or found.intent is None:
         return spent_there
     return one_after_another([spent_there, found])
@@ -91,7 +91,7 @@ def spent(said: Said, found: Understood) -> Understood | None:
 
 def paid_twice(said: Said, found: Understood) -> Understood | None:
     """What went to somebody, where it may have gone twice: no yes or no, for the entries tell."""
-    patterns = said.rules.patterns
+    patterns = said.rules.patterns.inquiries
     twice = patterns.paid_twice.search(said.text)
     if twice is None or found.intent not in {None, Intent.QNA} or found.rule is not None or not said.context.idle:
         return None
@@ -128,7 +128,7 @@ def _bills_in_a_row(said: Said) -> list[tuple[int, int, BillId]]:
         if len(ids) == 1 and (not row or units.starts[at] >= row[-1][1]):
             row.append((units.starts[at], units.ends[end - 1], BillId(ids.pop())))
     between = [said.text[one[1] : two[0]] for one, two in pairwise(row)]
-    return row if all(map(said.rules.patterns.in_a_row.fullmatch, between)) else []
+    return row if all(map(said.rules.patterns.inquiries.in_a_row.fullmatch, between)) else []
 
 
 def _asked(said: Said, at: int, words: str) -> Understood | None:
@@ -144,16 +144,16 @@ def asked_on(said: Said, found: Understood) -> Understood | None:
         return None
     if context.recent is Intent.BILL_INQUIRY:
         return _owed_in_all(said)
-    if said.rules.patterns.its_sum.fullmatch(said.text) is not None:
+    if said.rules.patterns.inquiries.its_sum.fullmatch(said.text) is not None:
         total = Slots(topic=Slot(str(Topic.TOTAL), said.heard.whole(_AGAIN)))
         return Understood(Intent.RECENT_TRANSACTIONS, total, (), Route.FAST, 1.0, _AGAIN)
     match = said.heard.payees
     if match is None or match.choice is None or found.intent not in {None, *TOLD_ALONE}:
         return None
     named = f"{said.text[: match.start]}_{said.text[match.end :]}"
-    to = said.rules.patterns.and_to.fullmatch(named)
+    to = said.rules.patterns.inquiries.and_to.fullmatch(named)
     sent = Slot(str(Topic.SENT), said.heard.whole(_AGAIN)) if to is not None else None
-    if sent is None and not said.rules.patterns.and_of.fullmatch(named):
+    if sent is None and not said.rules.patterns.inquiries.and_of.fullmatch(named):
         return None
     payee = Slot(PayeeId(match.choice), Evidence.naming(match, _AGAIN))
     return Understood(
@@ -164,7 +164,7 @@ def asked_on(said: Said, found: Understood) -> Understood | None:
 def _owed_in_all(said: Said) -> Understood | None:
     """What the bills come to that were just told, each with what is due of it."""
     ids, whole = tuple(bill.id for bill in said.context.bills), said.heard.whole(_AGAIN)
-    asked = said.rules.patterns.its_sum.fullmatch(said.text) and said.context.recent_bill is None
+    asked = said.rules.patterns.inquiries.its_sum.fullmatch(said.text) and said.context.recent_bill is None
     if not asked or len(ids) < 2:  # noqa: PLR2004 - of one bill there is no sum
         return None
     slots = Slots(topic=Slot(str(Topic.TOTAL), whole), bill=Slot(ids[0], whole, ids[1:]))
@@ -185,11 +185,11 @@ def inquired(said: Said, found: Understood) -> Understood | None:
 def _summed(said: Said, found: Understood) -> Understood | None:
     """A history of which the sum is asked: "how much did i spend this week", and not what was paid the last time."""
     patterns, topic = said.rules.patterns, found.slots.topic
-    asked = patterns.sum_asked.search(said.text) and not patterns.one_asked.search(said.text)
+    asked = patterns.inquiries.sum_asked.search(said.text) and not patterns.inquiries.one_asked.search(said.text)
     if found.slots.choice is not None or not (asked or said.rules.cues.in_all.holds(said.units.words)):
         return None
     whole = said.heard.whole(_RULE)
-    if topic is None and patterns.came_in.search(said.text):
+    if topic is None and patterns.stories.came_in.search(said.text):
         topic = Slot(str(Topic.RECEIVED), whole)
     total = Slot(str(Topic.TOTAL), whole) if topic is None else replace(topic, readings=(str(Topic.TOTAL),))
     return replace(found, slots=replace(found.slots, topic=total))

@@ -61,10 +61,10 @@ def asked_first(said: Said, found: Understood) -> Understood | None:
 
 def asked_instead(said: Said, found: Understood) -> Understood | None:
     """What is only asked, where an order is denied: "I don't want to pay her, I just want to know when I last did"."""
-    each, text, again = said.rules.patterns.asked_instead.search(said.text), said.text, said.again
+    each, text, again = said.rules.patterns.inquiries.asked_instead.search(said.text), said.text, said.again
     if each is None or not said.context.idle or said.context.code or found.intent in READING:
         return None
-    asked, pronoun = each["asked"], said.rules.patterns.pronoun.search(each["asked"])
+    asked, pronoun = each["asked"], said.rules.patterns.stories.pronoun.search(each["asked"])
     for name in _named(said, each.end("denied")) if pronoun is not None else ("",):
         told = asked if pronoun is None else asked[: pronoun.start()] + name + asked[pronoun.end() :]
         meant = again(told)
@@ -105,7 +105,7 @@ def asked_after(said: Said, found: Understood) -> Understood | None:
     context, text = said.context, said.text
     if not context.idle or context.code or not _may_hold_an_order(found) or found.then is not None:
         return None
-    for each in said.rules.patterns.done_then.finditer(text):
+    for each in said.rules.patterns.inquiries.done_then.finditer(text):
         verb = each["done"].translate(_GOING_ON)
         order = said_in(said.again(text[: each.start()] + verb), text)
         plain = order.moves and order.rule is not None
@@ -166,7 +166,7 @@ def then_paid(said: Said, found: Understood) -> Understood | None:
 
 def _drawn(said: Said, found: Understood, account: Slot[AccountId]) -> Understood | None:
     """The balance, with the orders behind it that its account is to pay: "and pay the gas and the water from it"."""
-    text, of_it = said.text, said.rules.patterns.from_it.search(said.text, account.evidence.end)
+    text, of_it = said.text, said.rules.patterns.orders.from_it.search(said.text, account.evidence.end)
     if of_it is None:
         return _out_of(said, found, account)
     plain = said_in(said.again(text[: of_it.start("it")].ljust(of_it.end("it")) + text[of_it.end("it") :]), text)
@@ -185,7 +185,7 @@ def _out_of(said: Said, found: Understood, account: Slot[AccountId]) -> Understo
     if order is None or amount is None or order.intent not in MONEY_MOVING or order.slots.source is not None:
         return None
     behind = amount.evidence.start >= account.evidence.end
-    if not behind or not said.rules.patterns.of_it.match(said.text, amount.evidence.end):
+    if not behind or not said.rules.patterns.orders.of_it.match(said.text, amount.evidence.end):
         return None
     if order.slots.target is not None and order.slots.target.value == account.value:
         return None

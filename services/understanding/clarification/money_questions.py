@@ -174,7 +174,7 @@ class NamedThings:
         if name == _PAID and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if name in _SHOPS:
-            slots["merchant"] = Slot(groups["shop"].replace(self.said.rules.patterns.of, ""), whole)
+            slots["merchant"] = Slot(groups["shop"].replace(self.said.rules.patterns.names.of, ""), whole)
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
@@ -219,7 +219,7 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
         return None
     asked = NamedThings(said, found)
     standing = asked.standing
-    for name, pattern in said.rules.patterns.asks.items():
+    for name, pattern in said.rules.patterns.own.asks.items():
         kind = _KINDS[name]
         text = asked.of_any_bill if name in _OF_ANY else asked.text
         match = pattern.fullmatch(text) if kind.when in standing else None
@@ -231,7 +231,7 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
 
 def narrowed_history(said: Said, found: Understood) -> Understood | None:
     """A history with what of it is asked: if it came in, by what name, only what was spent; of "that" the last one."""
-    patterns, slots, whole = said.rules.patterns, found.slots, said.heard.whole(_RULE)
+    patterns, slots, whole = said.rules.patterns.own, found.slots, said.heard.whole(_RULE)
     if found.by("recent_transactions.it") and not patterns.of_those.search(said.text):
         return replace(found, slots=replace(slots, choice=Slot(1, whole)))
     if found.intent is not Intent.RECENT_TRANSACTIONS or found.by("recent_transactions.it"):
@@ -269,6 +269,6 @@ def _to_whom(said: Said, slots: Slots) -> Slots:
     behind = said.text[match.end :]
     for span in said.heard.spans:
         behind = behind.replace(span.surface, "D") if span.kind is SpanKind.DATE else behind
-    if not said.rules.patterns.how_much_to.match(behind):
+    if not said.rules.patterns.own.how_much_to.match(behind):
         return slots
     return replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))

@@ -25,12 +25,12 @@ def narrowed(said: Said, found: Understood) -> Understood | None:
     *others, (start, end) = pieces
     if any(span.kind in _VALUES for span in said.heard.spans):
         return None
-    only, spared = said.rules.patterns.only_that, said.rules.patterns.not_wanted
+    only, spared = said.rules.patterns.refusals.only_that, said.rules.patterns.refusals.not_wanted
     dated = any(span.kind is SpanKind.DATE and span.start >= start for span in said.heard.spans)
     alone = len(pieces) <= _MOST and not dated and only.search(said.text[start:end]) is not None
     if alone and all(spared.search(said.text[at:to]) for at, to in others):
         return _alone(said, pieces)
-    if not said.rules.spaced and len(pieces) == 1 and said.rules.patterns.not_wanted_now.search(said.text):
+    if not said.rules.spaced and len(pieces) == 1 and said.rules.patterns.refusals.not_wanted_now.search(said.text):
         one = _thing(said, start, end)
         return _about(said, one, Topic.DROPPED) if one is not None else None
     return None
@@ -52,7 +52,7 @@ def _pieces(said: Said) -> list[tuple[int, int]]:
     size, text = len(said.text), said.text
     marks = [each.span() for each in PAUSES.finditer(text) if each.start() > 0 and each.end() < size]
     if not marks and not said.rules.spaced:
-        ends = (at for at in said.units.ends[:-1] if said.rules.patterns.reason_ends.search(text[:at]))
+        ends = (at for at in said.units.ends[:-1] if said.rules.patterns.refusals.reason_ends.search(text[:at]))
         marks = [(at, at) for at in ends]
     return list(zip([0, *(end for _, end in marks)], [*(start for start, _ in marks), len(said.text)], strict=True))
 

@@ -18,18 +18,25 @@ _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.
 
 def asked_of_order(said: Said, found: Understood) -> Understood | None:
     """The question about the order that waits, or a person's offer; None where a value is named that is not its own."""
-    if said.context.terms.awaited is Awaited.PERSON and said.rules.patterns.asks_what_now.fullmatch(said.text):
+    if said.context.terms.awaited is Awaited.PERSON and said.rules.patterns.inquiries.asks_what_now.fullmatch(
+        said.text
+    ):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
     if said.context.terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None:
         return None
     if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
         return None
     terms = said.context.terms
-    if terms.names and not terms.bill and said.rules.patterns.asks_before.search(said.text) and _of_its_payee(said):
+    if (
+        terms.names
+        and not terms.bill
+        and said.rules.patterns.inquiries.asks_before.search(said.text)
+        and _of_its_payee(said)
+    ):
         sent = Slots(topic=Slot(str(Topic.SENT), said.heard.whole(_BEFORE)))
         return Understood(Intent.RECENT_TRANSACTIONS, sent, route=Route.FAST, confidence=1.0, rule=_BEFORE)
     accounts = _accounts(said)
-    if len(accounts) <= 1 and said.rules.patterns.asks_left.search(said.text):
+    if len(accounts) <= 1 and said.rules.patterns.inquiries.asks_left.search(said.text):
         return _left(found, accounts)
     return None if accounts else _asked_again(said)
 
@@ -49,7 +56,7 @@ def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood
 
 def _asked_again(said: Said) -> Understood | None:
     """What was read back already: from where, or to whom, which is told in full."""
-    terms, patterns = said.context.terms, said.rules.patterns
+    terms, patterns = said.context.terms, said.rules.patterns.inquiries
     nowhere = said.heard.payees is None and patterns.asks_where.search(said.text)
     if nowhere or patterns.asks_done.fullmatch(said.text):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
@@ -72,7 +79,7 @@ def _accounts(said: Said) -> list[tuple[str, Evidence]]:
 
 def _asks_who(said: Said) -> bool:
     """Whether it is asked who is paid, or if it is not somebody else."""
-    patterns = said.rules.patterns
+    patterns = said.rules.patterns.inquiries
     named = said.heard.payees is not None and bool(said.heard.payees.candidates)
     asks = patterns.asks_who.search(said.text) or (named and patterns.asks_if_it_is.search(said.text))
     return (bool(asks) and _of_its_payee(said)) or patterns.asks_not.search(said.text) is not None

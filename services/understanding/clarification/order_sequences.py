@@ -36,7 +36,7 @@ def in_turn(said: Said, found: Understood) -> Understood | None:
     if len(orders) == 1:
         return None
     orders = orders if said.rules.spaced else _folded(orders)
-    orders = orders if said.rules.patterns.once_more.search(said.text) else _once_each(orders)
+    orders = orders if said.rules.patterns.orders.once_more.search(said.text) else _once_each(orders)
     words = f" {' '.join(said.units.words)} "
     now = any(f" {word} " in words for word in said.rules.cues.now)  # "20 to kate now, and 30 to dave on friday"
     made = orders if now else [_with(said, orders, at) for at in range(len(orders))]

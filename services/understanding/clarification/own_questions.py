@@ -29,7 +29,7 @@ def own_asked(said: Said, found: Understood) -> Understood | None:
     """What is asked of a thing of the caller's own, or of what was just told of their history; else None."""
     if found.intent not in {None, Intent.QNA} or found.rule is not None or found.then is not None:
         return None
-    patterns, text, context = said.rules.patterns, said.text, said.context
+    patterns, text, context = said.rules.patterns.own, said.text, said.context
     if not context.idle or context.code or patterns.bids_for.search(text):
         return None
     if patterns.unbooked.search(text):
@@ -52,7 +52,7 @@ def _card(said: Said) -> Understood | None:
     name = next(each.name for each in said.context.cards if each.id == card.value)
     called = "|".join(map(re.escape, {*name.casefold().split(), *card.evidence.surface.casefold().split()}))
     rest = re.sub(rf"\b(?:{called})\b", "C", said.text.casefold())
-    if said.rules.patterns.of_its_state.fullmatch(rest) is None:
+    if said.rules.patterns.own.of_its_state.fullmatch(rest) is None:
         return None
     whether = Slot(str(Topic.WHETHER), said.heard.whole(_RULE))
     return Understood(Intent.CARD_LOCK, Slots(card=card, topic=whether), (), Route.FAST, 1.0, _RULE)
@@ -61,19 +61,21 @@ def _card(said: Said) -> Understood | None:
 def _of_bill(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:
     """What is due of the one bill that is named; or what was paid of it, where that is asked."""
     named = {each.value: each for each in things.of("B")} if asks else {}
-    if len(named) != 1 or not said.rules.patterns.of_own_bill.search(things.text):
+    if len(named) != 1 or not said.rules.patterns.own.of_own_bill.search(things.text):
         return None
     if CALLED.intersection(said.units.words):  # of a card much else may be asked than its bill
         return None
     ((id_, at),) = named.items()
-    paid = any(each.search(said.text) for each in (said.rules.patterns.went_out, said.rules.patterns.sought_out))
+    paid = any(
+        each.search(said.text) for each in (said.rules.patterns.own.went_out, said.rules.patterns.own.sought_out)
+    )
     intent = Intent.RECENT_TRANSACTIONS if paid else Intent.BILL_INQUIRY
     return Understood(intent, Slots(bill=Slot(BillId(id_), at.evidence)), (), Route.FAST, 1.0, _RULE)
 
 
 def _of_history(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:
     """What went to somebody, to a merchant or by a sum; behind a history, of that alone."""
-    patterns, text, match = said.rules.patterns, said.text, said.heard.payees
+    patterns, text, match = said.rules.patterns.own, said.text, said.heard.payees
     behind = said.context.recent is Intent.RECENT_TRANSACTIONS and patterns.of_what_was_told.search(text) is not None
     out = patterns.sought_out.search(text) is not None
     if not (behind or out or patterns.went_out.search(text)):
@@ -106,7 +108,7 @@ def _whom(match: PayeeMatch | None) -> PayeeId | None:
 
 def _of_the_last(said: Said) -> Understood | None:
     """What was told, or the last of it, once more: "so what was the last one for"."""
-    match = said.rules.patterns.points_back.fullmatch(said.text)
+    match = said.rules.patterns.own.points_back.fullmatch(said.text)
     if match is None:
         return None
     rule = _LAST if match["last"] else _IT

@@ -157,7 +157,7 @@ def _drawn_on(said: Said, found: Understood) -> Mention | None:
 
 
 def _own_sources(said: Said) -> list[Evidence]:
-    found = said.rules.patterns.own_source.finditer(said.text)
+    found = said.rules.patterns.names.own_source.finditer(said.text)
     return [said.heard.evidence(each.start("name"), each.end("name"), _RULE) for each in found]
 
 

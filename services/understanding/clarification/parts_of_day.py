@@ -33,7 +33,7 @@ def some_time(said: Said, found: Understood) -> Understood | None:
     idle = said.context.idle and not said.context.code
     if not idle or found.intent not in _OPEN or found.sure or found.slots.date is not None:
         return None
-    time = said.rules.patterns.some_time.search(said.text)
+    time = said.rules.patterns.orders.some_time.search(said.text)
     if time is None:
         return None
     start, end = time.span("time")

@@ -120,7 +120,7 @@ def another_than(said: Said, found: Understood) -> Understood | None:
     if payee is None or found.intent not in _MOVES:
         return None
     left_out = said.rules.spaced and _left_out(said, payee.evidence)
-    if not left_out and said.rules.patterns.not_this.match(said.text, payee.evidence.end) is None:
+    if not left_out and said.rules.patterns.names.not_this.match(said.text, payee.evidence.end) is None:
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     route = Route.FAST if left_out else found.route
@@ -129,7 +129,7 @@ def another_than(said: Said, found: Understood) -> Understood | None:
 
 def named_besides(said: Said, found: Understood) -> Understood | None:
     """The order, with somebody else whom a later clause names; which is meant is asked: 「花子に、一郎です、」."""
-    payee, behind = found.slots.payee, said.rules.patterns.named_apart
+    payee, behind = found.slots.payee, said.rules.patterns.names.named_apart
     if payee is None or payee.readings or found.then is not None or found.intent not in _MOVES or said.rules.spaced:
         return None
     if behind.search(said.text, payee.evidence.end) is None:

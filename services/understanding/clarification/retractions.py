@@ -49,7 +49,7 @@ def called_off(said: Said, found: Understood) -> Understood | None:
     if not said.rules.cues.calling_off.meets(said.units.words):
         return None
     text = f"{said.text[: match.start]}_{said.text[match.end :]}"
-    if said.rules.patterns.called_off.search(text) is None:
+    if said.rules.patterns.refusals.called_off.search(text) is None:
         return None
     rule = said.rules.cues.rule("called_off")
     days = [(Evidence.of(span), span.value) for span in said.heard.spans if isinstance(span.value, DateValue)]

@@ -44,7 +44,7 @@ def unknown_source(said: Said, found: Understood) -> Understood | None:
     known = found.slots.source or found.then or any(each.slot is SlotName.SOURCE for each in found.unresolved)
     if not said.rules.spaced or not said.context.idle or found.intent not in MONEY_MOVING or known:
         return None
-    for each in said.rules.patterns.drawn_on.finditer(said.text):
+    for each in said.rules.patterns.names.drawn_on.finditer(said.text):
         name = said.heard.evidence(each.start("name"), each.end("name"), _RULE)
         over = next((left for left in found.unread if overlap(left, name)), None)
         if over is None or any(overlap(slot.evidence, name) for slot in values(found.slots).values()):

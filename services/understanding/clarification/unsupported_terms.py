@@ -61,7 +61,7 @@ def _repeats(found: Understood) -> bool:
 
 def noted(said: Said, _: Understood) -> Understood | None:
     """The order, with that no note can go with it, nor the rest of a sum later: "with the reference pitch fees"."""
-    patterns, text = said.rules.patterns, said.text
+    patterns, text = said.rules.patterns.orders, said.text
     if not said.context.idle or said.context.code:
         return None
     note = patterns.noted.search(text)

@@ -162,7 +162,7 @@ def _placed(words: _Worded, match: re.Match[str], wording: OrderWording) -> bool
     values = {str(words.things[at][1]) for at in used}
     for at in words.things.keys() - used:
         evidence, thing = words.things[at]
-        told = words.said.rules.patterns.told_of.search(words.said.text, 0, evidence.start) is not None
+        told = words.said.rules.patterns.stories.told_of.search(words.said.text, 0, evidence.start) is not None
         past = isinstance(thing, DateValue) and (told or thing.end <= words.said.today) and "talk" in match.groupdict()
         with_him = not wording.sole and wording.times and words.text[at] == "N" and at < match.end("talk")
         if not past and not with_him and str(thing) not in values:

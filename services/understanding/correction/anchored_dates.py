@@ -48,7 +48,7 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
 
 def likened(said: Said, found: Understood) -> Understood | None:
     """The orders without a day that was, to which they are but likened: "… twelve hundred, same as last week"."""
-    like, rest = said.rules.patterns.likened, found.then and likened(said, found.then)
+    like, rest = said.rules.patterns.orders.likened, found.then and likened(said, found.then)
     past = {s.start for s in said.heard.spans if isinstance(s.value, DateValue) and s.value.end < said.today}
     if found.intent not in MONEY_MOVING or found.slots.amount is None:
         return replace(found, then=rest) if rest is not None else None

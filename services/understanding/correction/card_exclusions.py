@@ -62,7 +62,7 @@ def meant_instead(said: Said, found: Understood) -> Understood | None:
     """Behind a lock that is done or offered, the other card that was meant: "not that one, the other one"."""
     context, terms = said.context, said.context.terms
     behind = context.recent is Intent.CARD_LOCK or terms.awaited is Awaited.LOCK
-    if not behind or found.rule is not None or not said.rules.patterns.other_card.search(said.text):
+    if not behind or found.rule is not None or not said.rules.patterns.refusals.other_card.search(said.text):
         return None
     meant = [each for each in _mentions(said) if not _left(said, each)]
     named = {each.card for each in meant if each.card is not None}
@@ -121,8 +121,8 @@ def _joined(said: Said, mentions: list[_Mention]) -> bool:
     ends = [(each.start, each.end) for each in mentions]
     places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))
     gaps = [said.text[one[1] : two[0]] for one, two in pairwise(places)]
-    joined = all(len(gap) <= _NEAR and said.rules.patterns.as_well.search(gap) for gap in gaps)
-    lost = said.rules.patterns.lost_behind.search(said.text, places[-1][1])
+    joined = all(len(gap) <= _NEAR and said.rules.patterns.refusals.as_well.search(gap) for gap in gaps)
+    lost = said.rules.patterns.refusals.lost_behind.search(said.text, places[-1][1])
     stop = sum(1 for start in said.units.starts if lost is None or start <= lost.start())
     if not joined or said.rules.spaced or vetoes_met(said.hearing, 0, stop) & _STOPS:
         return False
@@ -138,7 +138,7 @@ def _with_the_other(said: Said, found: Understood, mentions: list[_Mention]) -> 
     if other is None:
         return None
     first = min(each.start for each in mentions)
-    if other.start != first and said.rules.patterns.as_well.search(said.text, first, other.start):
+    if other.start != first and said.rules.patterns.refusals.as_well.search(said.text, first, other.start):
         slots = Slots(choice=Slot(Pick.EVERY, said.heard.evidence(other.start, other.end, RULE)))
         return replace(found, slots=slots, missing=())
     if found.route is Route.FAST:
@@ -172,7 +172,7 @@ def _mentions(said: Said) -> list[_Mention]:
 
 def _left(said: Said, mention: _Mention) -> bool:
     """Whether a card is said to be left alone, or not to be meant."""
-    found = said.rules.patterns.spared_card.finditer(said.text)
+    found = said.rules.patterns.refusals.spared_card.finditer(said.text)
     return any({each.start("card"), each.end("card")} & {mention.start, mention.end} for each in found)
 
 

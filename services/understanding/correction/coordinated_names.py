@@ -34,7 +34,7 @@ def in_a_row(said: Said, *, several: bool = False) -> list[Named]:
         named = named or ([(_place(said, at, 1), [])] if at in free else [])
         found += sorted(named, key=lambda each: each[0].end)[-1:]
         at = max(at, *(_units(said, found[-1][0]) if named else ())) + 1 if named else at + 1
-    rows, joins = [found[:1]], said.rules.patterns.joined_names
+    rows, joins = [found[:1]], said.rules.patterns.names.joined_names
     for (one, _), two in pairwise(found):
         rows += [] if joins.fullmatch(said.text, one.end, two[0].start) else [[]]
         rows[-1].append(two)

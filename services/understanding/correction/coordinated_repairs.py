@@ -38,7 +38,7 @@ def within_two(said: Said) -> Understood | None:
 
 def _as_well(said: Said, cut: Cut) -> Understood | None:
     """An order, and one that is said to be meant as well: 「本田さんに五千円、あ、電気代も払って」."""
-    if not said.rules.patterns.as_well.search(said.text, cut.start, cut.stop):
+    if not said.rules.patterns.refusals.as_well.search(said.text, cut.start, cut.stop):
         return None
     one, two = said.look(0, cut.end, said.context), said.look(cut.start, cut.stop, said.context)
     other = one.slots.payee != two.slots.payee or one.slots.bill != two.slots.bill

@@ -60,7 +60,7 @@ def _of_the_month(heard: Annotation, found: Understood, stretch: DateValue) -> U
     numbers = [span for span in heard.spans if span.kind is SpanKind.ORDINAL]
     if (found.intent is not None and found.slots.choice is None) or len(numbers) != 1 or len(heard.spans) != 1:
         return None
-    text, beside = heard.transcript.text, grammar(language(heard.transcript.locale)).patterns.beside_a_day
+    text, beside = heard.transcript.text, grammar(language(heard.transcript.locale)).patterns.orders.beside_a_day
     if not beside.fullmatch(text[: numbers[0].start] + text[numbers[0].end :]):  # "anything but the third"
         return None
     days = (stretch.start + timedelta(days=n) for n in range((stretch.end - stretch.start).days + 1))

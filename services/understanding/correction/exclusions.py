@@ -21,7 +21,7 @@ def left_alone(said: Said, found: Understood) -> Understood | None:
         return None
     text = said.text
     kinds = MONEY_MOVING if said.rules.spaced else MONEY_MOVING | CARDS  # of cards see `spared`
-    clauses = list(said.rules.patterns.left_alone.finditer(text))
+    clauses = list(said.rules.patterns.refusals.left_alone.finditer(text))
     for start, end in ((each.start("what"), each.end()) for each in clauses):
         order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)
         if order.intent not in kinds or order.route is not Route.FAST or order.unread or order.unresolved:

@@ -23,7 +23,7 @@ Told = Callable[[str, PayeeMatch], Understood]
 
 def called_in_two(said: Said, found: Understood, find: FindPayee, told: Told) -> Understood | None:
     """The order for the one whom both parts of the name tell; None where nothing is told of an open name."""
-    match, text, patterns = said.heard.payees, said.text, said.rules.patterns
+    match, text, patterns = said.heard.payees, said.text, said.rules.patterns.names
     if match is None or match.outcome is not MatchOutcome.ASK or found.consent is not None:
         return None
     first = patterns.titled.sub("", match.heard, count=1)

@@ -18,7 +18,7 @@ def of_another(said: Said) -> Understood | None:
     """What is told, and of which order; None where nothing is, or it is the one that is read back."""
     if said.rules.spaced or said.context.terms.awaited not in ORDERS:
         return None
-    for clause in said.rules.patterns.of_that_order.finditer(said.text):
+    for clause in said.rules.patterns.orders.of_that_order.finditer(said.text):
         start, which = _pointed(said, clause.start())
         if which is None:
             continue
@@ -32,7 +32,7 @@ def of_another(said: Said) -> Understood | None:
 def _pointed(said: Said, end: int) -> tuple[int, PayeeId | MoneyValue | int | None]:
     """The place among the orders, other sum or somebody else that ends at a code point, and where it begins."""
     terms, before = said.context.terms, said.text[:end]
-    for place in said.rules.patterns.nth_order.finditer(said.text):
+    for place in said.rules.patterns.orders.nth_order.finditer(said.text):
         if place.end() == end:
             return place.start(), _PLACES[place.lastgroup or ""]
     for span in said.heard.spans:

@@ -56,7 +56,7 @@ def _of_those_offered(said: Said) -> Understood | None:
     context = said.context
     if context.asked is not SlotName.PAYEE or context.choices < _TWO:
         return None
-    other = said.rules.patterns.other_person.fullmatch(said.text)
+    other = said.rules.patterns.names.other_person.fullmatch(said.text)
     if other is None:
         return None
     named = said.called(other["name"])
@@ -70,7 +70,7 @@ def _of_those_offered(said: Said) -> Understood | None:
 def _pointed_out(said: Said, read: Callable[[str], Understood]) -> Understood | None:
     """Which of those offered is told by a relationship: 「いや、バイトの子」; "the plumber one" is no dollar."""
     context = said.context
-    told = said.rules.patterns.pointed_out.fullmatch(said.text) if not context.idle else None
+    told = said.rules.patterns.names.pointed_out.fullmatch(said.text) if not context.idle else None
     if told is None:
         return None
     name, offered = told["name"].casefold(), context.offered if context.asked is SlotName.PAYEE else ()
@@ -97,12 +97,12 @@ def _others(said: Said) -> Iterator[_Others]:
     if context.code:
         return
     owned: dict[str, _Owned] = {"account": context.accounts, "card": context.cards, "bill": context.bills}
-    for found in said.rules.patterns.other_than.finditer(said.text):
+    for found in said.rules.patterns.names.other_than.finditer(said.text):
         for kind, of_kind in owned.items():
             start, out = _named_up_to(said, kind, found.start())
             things = tuple((each.id, each.name) for each in of_kind if each.id not in out)
             if out and 0 < len(things) <= _MOST:
-                words = said.rules.patterns.of.join(filter(None, (things[0][1], found["thing"])))
+                words = said.rules.patterns.names.of.join(filter(None, (things[0][1], found["thing"])))
                 yield _Others(kind, start, found.end(), things, words, bool(found["every"]))
 
 

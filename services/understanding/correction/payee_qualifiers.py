@@ -24,7 +24,7 @@ def qualified(said: Said, find: FindPayee, told: Told) -> Understood | None:
     match, text, spaced = said.heard.payees, said.text, said.rules.spaced
     if not spaced or match is None or match.outcome is not MatchOutcome.ASK or not said.context.idle:
         return None
-    for later in islice(said.rules.patterns.qualified.finditer(text, match.end), _MOST):
+    for later in islice(said.rules.patterns.names.qualified.finditer(text, match.end), _MOST):
         bank = later["bank"] or later["of_bank"] or later["not_bank"]
         told_by = f"at {bank}" if bank else str(later["ending"])
         one = _chosen(match, told_by, find, other=bool(later["other"] or later["not_bank"]))
@@ -43,7 +43,7 @@ def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
     asked = said.context.asked is SlotName.PAYEE
     if match is None or match.outcome is MatchOutcome.NOBODY or not (said.context.idle or asked):
         return None
-    patterns = said.rules.patterns
+    patterns = said.rules.patterns.names
     before = patterns.preposed.search(text, 0, match.start) if asked else None
     places = [each.match(text, match.end) for each in (patterns.apposed_two, patterns.apposed)]
     for beside in (before, *places):
@@ -58,7 +58,7 @@ def apposed(said: Said, find: FindPayee, told: Told) -> Understood | None:
 
 def introduced(said: Said, found: Understood, told: Told) -> Understood | None:
     """The order without what the payee is to the caller before the name, which may tell which of that name is meant."""
-    match, text, of = said.heard.payees, said.text, said.rules.patterns.of
+    match, text, of = said.heard.payees, said.text, said.rules.patterns.names.of
     if match is None or of not in text[: match.start] or not said.context.idle or found.whole:
         return None
     before = text[: match.start].rstrip()

@@ -43,11 +43,11 @@ class Rewordings:
 
 def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) -> Understood | None:
     """What the words surely mean as others would say or write them; nobody agrees by that."""
-    if said.context.code or not said.rules.patterns.plain:
+    if said.context.code or not said.rules.patterns.wordings.plain:
         return None
     in_doubt = found.unresolved or found.unread or found.doubted
     read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
-    patterns = said.rules.patterns
+    patterns = said.rules.patterns.wordings
     places = {*_written(said), *_meant(said), *_counted(said), *_spoken(said, patterns.always)}
     places |= set() if read_all else {*_spoken(said, patterns.plain)}
     text, before = said.text, list[tuple[str, int, int, int]]()
@@ -73,7 +73,7 @@ def _spoken(said: Said, ways: tuple[tuple[re.Pattern[str], str], ...]) -> Iterat
 
 def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
     """Where a weekday is told by the day of what is read back, or is the one after the next: "the friday after"."""
-    rules, terms = said.rules.patterns, said.context.terms
+    rules, terms = said.rules.patterns.orders, said.context.terms
     on, monday = terms.on if terms.awaited in ORDERS else None, said.today - timedelta(days=said.today.weekday())
     for place in rules.after_its_day.finditer(said.text):
         at = place.start("day")
@@ -97,7 +97,7 @@ def _ahead(place: re.Match[str], days: int) -> int:
 def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
     """What a clause behind a correction has more than what is meant instead: 「いや一郎です、」; it is said without."""
     for cut in announced_cuts(said):
-        for pattern, words in said.rules.patterns.meant:
+        for pattern, words in said.rules.patterns.wordings.meant:
             place = pattern.match(said.text, cut.start)
             if place is not None:
                 yield *place.span(_PUT), words
@@ -107,13 +107,13 @@ def _meant(said: Said) -> Iterator[tuple[int, int, str]]:
 def _written(said: Said) -> Iterator[tuple[int, int, str]]:
     """Where a word of the caller's own names is written otherwise, or 「の」 stands in one, and how it is in them."""
     names = [each.name for of in (said.context.accounts, said.context.bills, said.context.cards) for each in of]
-    of = said.rules.patterns.of
+    of = said.rules.patterns.names.of
     for name in names if of in said.text else [each for each in names if of in each]:
         for place in _loosely(name, of).finditer(said.text):
             if place[0] != name:
                 yield place.start(), place.end(), name
     yield from _nicknamed(said)
-    for ways in said.rules.patterns.written:
+    for ways in said.rules.patterns.wordings.written:
         other = next((each for each in ways if each in said.text), None)
         if other is None:
             continue
@@ -129,7 +129,7 @@ def _nicknamed(said: Said) -> Iterator[tuple[int, int, str]]:
     for name in (each.name for each in said.context.accounts):
         bare = next((name.removesuffix(end) for end in generic if name.endswith(end)), "")
         begins = len(bare) >= _SHORT and said.text.startswith(bare)
-        if begins and said.rules.patterns.moved_onto.match(said.text, len(bare)):
+        if begins and said.rules.patterns.wordings.moved_onto.match(said.text, len(bare)):
             yield 0, len(bare), name
 
 

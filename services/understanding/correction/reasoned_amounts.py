@@ -27,10 +27,10 @@ def reasoned_amount(said: Said, found: Understood) -> Understood | None:
         return None
     match, (span,), text = said.heard.payees, sums, said.text
     named = match is not None and match.outcome is not MatchOutcome.NOBODY and match.choice is not None
-    lead = said.rules.patterns.so_much.search(text, 0, span.start)
-    if named or lead is None or not said.rules.patterns.so_much_after.search(text[span.end :]):
+    lead = said.rules.patterns.amounts.so_much.search(text, 0, span.start)
+    if named or lead is None or not said.rules.patterns.amounts.so_much_after.search(text[span.end :]):
         return None
-    if not said.rules.patterns.why_so_much.search(text[: lead.start("at")]):
+    if not said.rules.patterns.amounts.why_so_much.search(text[: lead.start("at")]):
         return None
     nouns = said.hearing.nouns
     if any(nouns.nouns[edge.symbol].id for row in said.hearing.reading.phrases(nouns.trie) for edge in row):
@@ -43,7 +43,7 @@ def reasoned_amount(said: Said, found: Understood) -> Understood | None:
 
 def explained_amount(said: Said, found: Understood) -> Understood | None:
     """The one amount that is named, and why behind it: "fifty actually, she did extra"; None where that tells more."""
-    context, patterns, text = said.context, said.rules.patterns, said.text
+    context, patterns, text = said.context, said.rules.patterns.amounts, said.text
     if context.idle or context.code or found.consent is not None or found.then is not None:
         return None
     open_ = (found.intent in _UNREAD and found.rule is None) or found.slots.topic is not None or found.unread
@@ -58,7 +58,9 @@ def explained_amount(said: Said, found: Understood) -> Understood | None:
 
 def one_or_of_one(said: Said, found: Understood) -> Understood | None:
     """Both amounts that "make that one seventy five" may be, of which one is asked; None for any other words."""
-    place = said.rules.patterns.that_one.search(said.text) if not said.context.idle and found.rule is None else None
+    place = (
+        said.rules.patterns.amounts.that_one.search(said.text) if not said.context.idle and found.rule is None else None
+    )
     if place is None:
         return None
     text, begin = said.text, place.start()
@@ -91,7 +93,7 @@ def _much(said: Said, span: Span) -> bool:
 
 def kept_there(said: Said, found: Understood) -> Understood | None:
     """That the one amount which is named is to stay where it is, and is not the order's: nobody knows what is then."""
-    context, sums, patterns = said.context, _sums(said), said.rules.patterns
+    context, sums, patterns = said.context, _sums(said), said.rules.patterns.amounts
     if context.idle or context.code or len(sums) != 1 or found.intent is Intent.CANCEL:
         return None
     if context.terms.awaited not in _WAITING and context.asked is not SlotName.AMOUNT:

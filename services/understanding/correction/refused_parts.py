@@ -23,7 +23,7 @@ def refused(said: Said, found: Understood) -> Understood | None:
         return None
     text, parts = said.text, dict[SlotName, None]()
     for start, end, part, own in sorted(_named(said)):
-        clause = said.rules.patterns.no_good.match(text, end)
+        clause = said.rules.patterns.refusals.no_good.match(text, end)
         if clause is not None and not _read(found, part, start, clause.end()):
             parts |= {part: None} if own else {}
             text = with_words(text, start, clause.end(), "、")
@@ -54,7 +54,7 @@ def _named(said: Said) -> Iterator[tuple[int, int, SlotName, bool]]:
             yield span.start, span.end, SlotName.DATE, getattr(span.value, "start", None) == terms.on
         elif terms.amount is not None and sum_ == terms.amount.minor:
             yield span.start, span.end, SlotName.AMOUNT, True
-    for that in said.rules.patterns.that_part.finditer(said.text):
+    for that in said.rules.patterns.refusals.that_part.finditer(said.text):
         yield that.start(), that.end(), SlotName(that.lastgroup or ""), True
     for edge in nouns.trie.edges(said.hearing.reading.words):
         if (noun := nouns.nouns[edge.symbol]).kind == "account":

@@ -26,7 +26,7 @@ def restarted(said: Said, whole: Understood) -> Understood | None:
 def without_syllables(said: Said, whole: Understood) -> Understood | None:
     """The meaning without syllables of a word only begun: 妹にご、六千円."""
     text = said.text
-    for begun in said.rules.patterns.begun.finditer(text):
+    for begun in said.rules.patterns.orders.begun.finditer(text):
         start, end = begun.span(1)
         if not any(each.start < end and start < each.end for each in whole.unread):
             continue
@@ -39,7 +39,7 @@ def without_syllables(said: Said, whole: Understood) -> Understood | None:
 def _once(said: Said) -> Understood | None:
     """The meaning without what is said again at once, whole or with more behind it: 電気、電気代."""
     text, units, rules = said.text, said.units, said.rules
-    again_at_once = (*rules.patterns.again.finditer(text), *rules.patterns.doubled.finditer(text))
+    again_at_once = (*rules.patterns.orders.again.finditer(text), *rules.patterns.orders.doubled.finditer(text))
     for twice in again_at_once if len(again_at_once) <= _MOST_AGAIN else ():
         start, end = twice.span()
         inside = any(span.start < end and start < span.end for span in said.heard.spans)

@@ -17,7 +17,11 @@ _LEAST: Final = 1_000
 def summed(text: str, spans: tuple[Span, ...], locale: Locale) -> tuple[Span, ...]:
     """`spans` with such numbers as one amount."""
     rules = grammar(language(locale))
-    if rules.spaced or not any(span.kind is SpanKind.NUMBER for span in spans) or rules.patterns.several.search(text):
+    if (
+        rules.spaced
+        or not any(span.kind is SpanKind.NUMBER for span in spans)
+        or rules.patterns.amounts.several.search(text)
+    ):
         return spans
     return tuple(_summed(rules, text, spans, locale_rules(locale).digits))
 

@@ -37,7 +37,7 @@ def _said_twice(said: Said, whole: Understood) -> Understood | None:
     rules, text = said.rules, said.text
     if named and _another(rules, text[first.evidence.end : second.evidence.start], text[second.evidence.end :]):
         return None  # "and forty to bob", who is nobody here
-    if any(rules.patterns.onto.match(text, each.end) for each in named):
+    if any(rules.patterns.orders.onto.match(text, each.end) for each in named):
         return None  # 「、健に五千円」: one of two who are called so
     both = replace(first, readings=(*first.readings, second.value))
     return replace(whole, slots=replace(whole.slots, amount=both), then=then.then, unread=(*whole.unread, *named))

@@ -51,14 +51,20 @@ def behind_talk(said: Said, found: Understood) -> Understood | None:
 def spoken_of(said: Said, found: Understood) -> Understood | None:
     """The offer of the one sum to the one person that a story names where the verb comes last; None where it asks."""
     match, text, patterns = said.heard.payees, said.text, said.rules.patterns
-    stopped = found.stopped - _TELLING - ({"negation"} if patterns.not_yet.search(text) else set())
+    stopped = found.stopped - _TELLING - ({"negation"} if patterns.stories.not_yet.search(text) else set())
     if said.rules.spaced or not said.context.idle or said.context.code or not unread(found) or stopped:
         return None
     if match is None or match.choice is None or match.outcome is not MatchOutcome.CLEAR:
         return None
     span = ClauseSpan.whole(said.naming)
     amount = sole_amount(span)
-    no_order = (patterns.settled, patterns.came_in, patterns.already_done, patterns.worried, patterns.grievance)
+    no_order = (
+        patterns.stories.settled,
+        patterns.stories.came_in,
+        patterns.refusals.already_done,
+        patterns.alarms.worried,
+        patterns.alarms.grievance,
+    )
     if amount is None or TROUBLE in span.routed or another_named(span) or any(each.search(text) for each in no_order):
         return None
     slots = Slots(amount=amount, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))

@@ -48,8 +48,8 @@ def needed_by(said: Said, found: Understood) -> Understood | None:
     days = [span for span in said.heard.spans if span.kind is SpanKind.DATE]
     if len(days) != _TWO or not said.context.idle or said.context.code or (found.route is Route.FAST and found.whole):
         return None
-    told = rules.patterns.needed_by.search(text, 0, days[0].start)
-    if told is None or rules.patterns.it_sent.search(text, days[0].end) is None:
+    told = rules.patterns.orders.needed_by.search(text, 0, days[0].start)
+    if told is None or rules.patterns.orders.it_sent.search(text, days[0].end) is None:
         return None
     start, end = told.start("by"), days[0].end
     order = said_in(said.again(text[:start] + " " * (end - start) + text[end:]), text)

@@ -68,7 +68,7 @@ def _order(story: Story) -> Understood | None:
 
 def _plain(story: Story) -> tuple[str, re.Match[str] | None]:
     """The clause without the words that only a story needs, as long as the text; and what is left of its sums."""
-    said, patterns = story.said, story.said.rules.patterns
+    said, patterns = story.said, story.said.rules.patterns.stories
     plain = " " * story.begin + said.text[story.begin : story.end] + " " * (len(said.text) - story.end)
     plain = _put(plain, patterns.owed.match(plain, story.begin, story.end), patterns.owed_to)
     spans = [span for span in said.heard.spans if span.kind in SUMS and not story.tells(span.start)]
@@ -105,7 +105,7 @@ def _with_account(story: Story, plain: str) -> Understood | None:
 
 def _with_its_sum(story: Story, plain: str) -> str:
     """The clause with the story's sum in place of the word for it that it begins with: 「それを普通から払って」."""
-    that = None if story.said.rules.spaced else story.said.rules.patterns.that_sum.match(plain, story.begin)
+    that = None if story.said.rules.spaced else story.said.rules.patterns.stories.that_sum.match(plain, story.begin)
     if that is None or not story.sums:
         return plain
     said = story.sums[-1].surface
@@ -140,7 +140,7 @@ def _told(story: Story, order: Understood) -> Understood | None:
             return None
         if SlotName.PAYEE in missing and not said.rules.spaced:
             return None
-        sure = sure and not _taken_alone(story, order) and not said.rules.patterns.claimed.search(story.talk)
+        sure = sure and not _taken_alone(story, order) and not said.rules.patterns.stories.claimed.search(story.talk)
     drawn = _drawn(story) if order.intent in MONEY_MOVING and slots.source is None else None
     within = drawn is not None and not story.tells(drawn.evidence.start)
     slots = replace(slots, source=drawn) if within else slots
@@ -170,7 +170,7 @@ def _amount(story: Story, order: Understood) -> Slot[MoneyValue] | None:
     """The order's own amount, of the story's size; else the sum that it speaks of: "pay them that"."""
     said, own = story.said, order.slots.amount
     values = [value for span in story.sums for value in comes_to(span, said.heard)]
-    once = [span for span in story.sums if said.rules.patterns.rate.match(said.text, span.end) is None]
+    once = [span for span in story.sums if said.rules.patterns.stories.rate.match(said.text, span.end) is None]
     sure = [comes_to(span, said.heard)[0] for span in once if len(comes_to(span, said.heard)) == 1]
     if own is not None:
         value, *others = of_their_size((own.value, *own.readings), sure)
@@ -187,14 +187,14 @@ def _amount(story: Story, order: Understood) -> Slot[MoneyValue] | None:
 
 def _taken_alone(story: Story, order: Understood) -> bool:
     """Whether the only sum of a story is the order's though nothing says so, nor that another has paid it."""
-    patterns, had = story.said.rules.patterns, order.slots.amount is not None or not story.sums
+    patterns, had = story.said.rules.patterns.stories, order.slots.amount is not None or not story.sums
     spoken = had or patterns.that_sum.search(story.said.text, story.begin, story.end) is not None
     return not spoken and not story.said.rules.spaced and patterns.paid_for_me.search(story.said.text) is None
 
 
 def _speaks_of_it(story: Story, clause: str) -> bool:
     """Whether an order without a sum means one that was told; where nothing need be said for it, the only one."""
-    patterns = story.said.rules.patterns
+    patterns = story.said.rules.patterns.stories
     alone = not story.said.rules.spaced and len(story.sums) == 1 and story.sums[0].kind is SpanKind.MONEY
     return alone or patterns.that_sum.search(clause) is not None
 
@@ -207,7 +207,7 @@ def _of_an_account(order: Understood) -> bool:
 
 def _payee(story: Story) -> Slot[PayeeId] | None:
     """Who is told to have paid for the caller; else whoever is told of, of whom one is meant."""
-    said, patterns = story.said, story.said.rules.patterns
+    said, patterns = story.said, story.said.rules.patterns.stories
     spoken = (patterns.pronoun, patterns.owed, patterns.that_sum)
     meant = not said.rules.spaced or any(each.search(said.text, story.begin, story.end) for each in spoken)
     people = sorted(_spoken_of(story), key=lambda each: each[1].start) if meant else []
@@ -220,7 +220,7 @@ def _payee(story: Story) -> Slot[PayeeId] | None:
 
 def _spoken_of(story: Story) -> list[tuple[PayeeId, Evidence]]:
     """Who is told of, but for a relative whom the order's "him" or "her" can't mean."""
-    said, patterns, people = story.said, story.said.rules.patterns, list(story.people().items())
+    said, patterns, people = story.said, story.said.rules.patterns.stories, list(story.people().items())
     who = patterns.pronoun.search(said.text, story.begin, story.end)
     other = {"him": patterns.not_him, "her": patterns.not_her}.get(who[0].casefold() if who is not None else "")
     return [one for one in people if other is None or not other.fullmatch(one[1].surface)]
@@ -229,7 +229,7 @@ def _spoken_of(story: Story) -> list[tuple[PayeeId, Evidence]]:
 def _lender(story: Story) -> Slot[PayeeId] | None:
     """Who is told to have paid for the caller: 「妹が立て替えてくれた」."""
     said = story.said
-    for match in said.rules.patterns.paid_for_me.finditer(said.text):
+    for match in said.rules.patterns.stories.paid_for_me.finditer(said.text):
         who = said.called(match["name"])
         if who is not None and who.choice is not None:
             return Slot(PayeeId(who.choice), said.heard.evidence(*match.span("name"), RULE))

@@ -81,7 +81,7 @@ class Story:
         named = [(Evidence.naming(match, RULE), match.choice)] if match is not None and match.choice is not None else []
         named += self._called() if said.rules.spaced else self._clearly()
         told = [(evidence, id_) for evidence, id_ in named if self.tells(evidence.start)]
-        owners = [one for one in told if said.rules.patterns.owner.match(said.text, one[0].end)]
+        owners = [one for one in told if said.rules.patterns.names.owner.match(said.text, one[0].end)]
         told = [one for one in told if one not in owners] or told
         return {id_: evidence for evidence, id_ in reversed(told)}
 
@@ -107,12 +107,12 @@ class Story:
 def stories(said: Said) -> Iterator[Story]:
     """Where an order may begin behind a story, the last place first, or end before one."""
     patterns, text, size = said.rules.patterns, said.text, len(said.text)
-    begun = [match for match in patterns.order_begins.finditer(text) if _free(said, match)]
+    begun = [match for match in patterns.orders.order_begins.finditer(text) if _free(said, match)]
     for match in [match for match in begun if match.start("do") < size][: -_MOST - 1 : -1]:
         yield Story(said, match.start("do"), size, sure=bool(match["so"] or match["led"]))
-    behind = patterns.told_behind.search(text)
+    behind = patterns.stories.told_behind.search(text)
     if behind is not None:
-        drawn = patterns.drawn_last.search(text, behind.end("why") if said.rules.spaced else size)
+        drawn = patterns.orders.drawn_last.search(text, behind.end("why") if said.rules.spaced else size)
         yield Story(said, 0, behind.start("why"), sure=drawn is None)
     yield Story(said, 0, size, sure=True)
 
@@ -128,7 +128,7 @@ def _free(said: Said, match: re.Match[str]) -> bool:
 
 def idle(story: Story) -> bool:
     """Whether something is told in the story, nothing taken back, or made to hang on anything."""
-    said, patterns, talk = story.said, story.said.rules.patterns, story.talk
+    said, patterns, talk = story.said, story.said.rules.patterns.stories, story.talk
     if not talk.strip():
         return True
     if patterns.told_of.search(talk) is None or patterns.takes_back.search(talk) is not None:
@@ -161,10 +161,10 @@ def _only_why(story: Story) -> bool:
     said, patterns, end = story.said, story.said.rules.patterns, story.end
     marks, units = said.rules.cues, said.units
     places = [at for at, start in enumerate(units.starts) if start >= end]
-    if patterns.mends.search(said.text, end) or any(marks.repairs.scan(units.words, at) for at in places):
+    if patterns.amounts.mends.search(said.text, end) or any(marks.repairs.scan(units.words, at) for at in places):
         return False
     nouns = said.hearing.nouns
     if any(nouns.nouns[e.symbol].id is not None for at in places for e in nouns.trie.scan(units.words, at)):
         return False
     sums = any(span.start >= end for span in story.sums)
-    return not sums or patterns.compared.match(said.text, end) is not None
+    return not sums or patterns.stories.compared.match(said.text, end) is not None

@@ -46,7 +46,7 @@ def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
     match, told = heard.payees, slots.payee or slots.merchant
     if told or match is None or match.choice is None:
         return replace(found, slots=slots)
-    if hearing.grammar.patterns.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
+    if hearing.grammar.patterns.names.to_or_from.fullmatch(heard.transcript.text, match.end, cut) is None:
         return found
     payee = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
     return replace(found, slots=replace(slots, payee=payee), payees=match)
@@ -54,7 +54,7 @@ def told_before(hearing: Hearing, found: Understood, cut: int) -> Understood:
 
 def _shop(hearing: Hearing, merchant: Slot[str] | None, days: list[Span], cut: int) -> Slot[str] | None:
     """Where it was spent, with what of its name stands before the code point `cut`: 「先月まるふく｜スーパーで」."""
-    text, patterns = hearing.text, hearing.grammar.patterns
+    text, patterns = hearing.text, hearing.grammar.patterns.own
     begin = max((day.end for day in days if day.end <= cut), default=0)
     if merchant is None and patterns.spent.match(text, cut) is not None:
         name, end = patterns.spent_at.fullmatch(text, begin, cut), 0

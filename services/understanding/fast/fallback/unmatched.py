@@ -109,7 +109,7 @@ class Unmatched:
     def _before_all(self, hearing: Hearing) -> Understood | None:
         """A greeting; a moment that is wanted; what takes back what waits; a fraud, where anything is awaited."""
         context, words = hearing.context, hearing.reading.words
-        if context.idle and self._grammar.patterns.greeting.fullmatch(hearing.text):
+        if context.idle and self._grammar.patterns.wordings.greeting.fullmatch(hearing.text):
             return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_GREETING)
         if not context.code and (wait := holding(hearing)) is not None:
             return wait

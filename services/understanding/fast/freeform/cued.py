@@ -164,7 +164,7 @@ def _dropped(hearing: Hearing) -> bool:
 def _sent(hearing: Hearing) -> int:
     """Behind the last deed that is named: 「送るの」, or before one denied at the end; 0 if there is none."""
     grammar, reading = hearing.grammar, hearing.reading
-    deed, denied = grammar.symbols["deed"], grammar.patterns.denied_deed.search(hearing.text)
+    deed, denied = grammar.symbols["deed"], grammar.patterns.refusals.denied_deed.search(hearing.text)
     ends = [edge.end for edge in reading.lattice.of({deed})]
     place = reading.units.covering(*denied.span()) if denied is not None else None
     return max(ends, default=place[0] if place is not None else 0)

@@ -168,7 +168,7 @@ def _bare(hearing: Hearing, account: Slot[AccountId]) -> bool:
     if place is None:
         return False
     if not hearing.grammar.spaced:
-        made = hearing.grammar.patterns.made_it.match(hearing.text, units.ends[place[1] - 1])
+        made = hearing.grammar.patterns.orders.made_it.match(hearing.text, units.ends[place[1] - 1])
         return made is not None or not marks.onto.scan(units.words, place[1])
     return hearing.grammar.words.onto.isdisjoint(units.words[max(0, place[0] - _NEAR) : place[0]])
 

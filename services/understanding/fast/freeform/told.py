@@ -90,7 +90,7 @@ def _named(hearing: Hearing) -> Slot[PayeeId] | None:
 
 def _in_kana(hearing: Hearing) -> Slot[PayeeId] | None:
     """Who is named by kana that are the whole answer: 「さいとうのほう」."""
-    said = hearing.grammar.patterns.name_alone.fullmatch(hearing.text)
+    said = hearing.grammar.patterns.names.name_alone.fullmatch(hearing.text)
     find = hearing.find_payee
     named = find(said["name"]) if said is not None and find is not None else None
     if said is None or named is None or named.choice is None or named.candidates[0].score < _ALIKE:
@@ -252,7 +252,7 @@ def _part(hearing: Hearing, start: int, end: int) -> str:
     """`source`, `target`, or "" where the account is another's or not meant, or a word before it leaves that open."""
     grammar, reading = hearing.grammar, hearing.reading
     before = reading.words[max(0, start - _NEAR) : start]
-    if grammar.patterns.not_this.match(hearing.text, reading.units.ends[end - 1]):
+    if grammar.patterns.names.not_this.match(hearing.text, reading.units.ends[end - 1]):
         return ""
     if grammar.words.whose.intersection(reading.words[end : end + 2]) or (grammar.spaced and _refused(hearing, start)):
         return ""

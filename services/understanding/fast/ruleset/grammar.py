@@ -32,7 +32,7 @@ from services.understanding.fast.ruleset.rules import (
     When,
     WordsFile,
 )
-from services.understanding.fast.ruleset.sentence_patterns import NO_PATTERNS, SentencePatterns
+from services.understanding.fast.ruleset.sentence_patterns import SentencePatterns, sentence_patterns
 from services.understanding.fast.ruleset.word_classes import Phrases, WordClasses, phrases, word_classes
 
 RANK: Final[dict[RuleClass, int]] = {"exact": 0, "wide": 1, "weak": 2}
@@ -108,7 +108,7 @@ def compiled(language: str) -> Grammar:
     trees, templates = _templates(files, rules)
     endings = _there(f"{folder}/endings.yaml", EndingsFile)
     leads = _there(f"{folder}/leads.yaml", LeadsFile)
-    patterns = _there(f"{folder}/patterns.yaml", SentencePatterns) or NO_PATTERNS
+    patterns = sentence_patterns(language)
     verbs = [group.symbol or name for name, group in endings.verbs.items()] if endings else []
     symbols = symbols_of(trees, words, verbs)
     trie = readings(trees, symbols, words)
@@ -157,7 +157,6 @@ def intent_files(language: str) -> list[IntentFile]:
         "cue_phrases.yaml",
         "endings.yaml",
         "leads.yaml",
-        "patterns.yaml",
         "balances.yaml",
         "worded.yaml",
     }

@@ -211,7 +211,7 @@ class Leads:
         spoken = any(word in clause[match.end : len(clause) - len(told)] for word in self._file.spoken)
         if not open_ or mentioned or spoken or place is None or place[1] > lead.end:
             return found
-        other = _called(self._patterns.said_to_be.search(clause, match.end), find)
+        other = _called(self._patterns.stories.said_to_be.search(clause, match.end), find)
         if other is not None and other.candidates and other.choice != match.choice:  # two are named: which is asked
             who = Mention(SlotName.PAYEE, Evidence.naming(other, _RULE))
             return replace(found, unresolved=(*found.unresolved, who), payees=other)
@@ -223,18 +223,18 @@ class Leads:
     def _celebrating(self, cues: CuePhrases, clause: str, find: FindPayee | None) -> PayeeMatch | None:
         """Whose occasion a clause tells of: 「妹の引っ越しがあるので」."""
         units = (*clause, "")
-        names = self._patterns.whose.finditer(clause)
+        names = self._patterns.stories.whose.finditer(clause)
         return _called(next((name for name in names if cues.occasions.scan(units, name.end())), None), find)
 
     def _goes_to(self, match: PayeeMatch | None, clause: str) -> bool:
         """Whether a clause names whom the money is to go to: 「妹に送るの、三万円」 is no other amount alone."""
         if match is None or match.outcome is not MatchOutcome.CLEAR or match.end > len(clause):
             return False
-        return self._patterns.onto.match(clause, match.end) is not None
+        return self._patterns.orders.onto.match(clause, match.end) is not None
 
     def _orders(self, found: Understood, heard: Annotation, clause: str, find: FindPayee | None) -> bool:
         """Whether a clause gives a sum to another than the order does, and so is one: 「妹に今日一万円で、」."""
-        own, size, parts = found.slots.payee, len(clause), self._patterns.side_by_side
+        own, size, parts = found.slots.payee, len(clause), self._patterns.orders.side_by_side
         ends = [s.end for s in heard.spans if s.kind is SpanKind.MONEY and s.end <= size]
         last = max(ends, default=0)  # 「一万円送って、」
         parted = parts.match(heard.transcript.text, last) if ends else None
@@ -242,12 +242,12 @@ class Leads:
             return False
         for span in heard.spans:
             clause = clause[: span.start].ljust(min(span.end, size), "、") + clause[span.end :]
-        called = (_called(name, find) for name in self._patterns.given_to.finditer(clause))
+        called = (_called(name, find) for name in self._patterns.stories.given_to.finditer(clause))
         return any(match is not None and match.choice not in {None, own.value} for match in called)
 
     def _subject(self, clause: str, find: FindPayee | None) -> PayeeMatch | None:
         """Who a clause begins with, where a name alone is looked up: 「妹が困っているので」."""
-        return _called(self._patterns.subject.match(clause), find)
+        return _called(self._patterns.stories.subject.match(clause), find)
 
 
 def _called(name: re.Match[str] | None, find: FindPayee | None) -> PayeeMatch | None:
