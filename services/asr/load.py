@@ -1,5 +1,7 @@
 """From the name of a checkpoint to a recogniser."""
 
+import re
+import struct
 import sys
 import zlib
 from lzma import LZMAError
@@ -22,7 +24,10 @@ HEARING: Final = Path(sys.prefix) / "share" / "tellerline" / "recognisers"
 LANGUAGES: Final = ("en", "ja")
 NATURAL: Final = "task"
 """What `CONFIG` has in checkpoints for natural length."""
-FAULTS: Final = (OSError, EOFError, ValueError, RuntimeError, KeyError, BadZipFile, LZMAError, zlib.error)
+FAULTS: Final = (
+    *(OSError, EOFError, ValueError, RuntimeError, KeyError, BadZipFile, LZMAError, zlib.error),
+    *(struct.error, re.error),
+)
 """Of a checkpoint that is torn."""
 WAITING_PER_WORKER: Final = 16
 """Jobs in line for each thread; at 30 ms a decode the last of them waits half a second."""

@@ -2,10 +2,11 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import ctranslate2
@@ -22,22 +23,21 @@ from services.asr.card import on_host
 from services.asr.ctc import Floats
 from services.asr.decoder import (
     ALTERNATIVES,
-    BEAM,
     CONFIG,
     TRAINED_S,
     TRAINED_TOKENS,
     Decoded,
     Witness,
     in_pieces,
-    max_length,
     token_limit,
     witness,
 )
 from services.asr.ear import Ear, Judged, Scores
 from services.asr.encodings import Encodings
-from services.asr.forced import Forced
+from services.asr.narrowed import OwnTokens
 from services.asr.onward import OnwardReader
 from services.asr.packed import decoded, tokenizer_of
+from services.asr.writer import Writer
 
 ROOM_S: Final = 0.5
 """Silence put behind the speech."""
@@ -55,6 +55,8 @@ FAR: Final = 25.0
 
 _TORN: Final = "\ufffd"
 """A part of a character: text that has one was never said by anybody."""
+_ANY: Final = "(?s).*"
+_END: Final = "<|endoftext|>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,23 +98,27 @@ class Natural:
     """The token that asks for plain words."""
     marks: dict[str, int]
     """Tokens that are no part of a word."""
+    own: dict[str, tuple[ctranslate2.models.Whisper, OwnTokens]]
+    """Decoders that a language has for itself, with what they write."""
 
     @classmethod
     def open(cls, folder: Path, *, workers: int, device: str) -> "Natural":
         """Load a folder of ours. Raises what `packed` does, and RuntimeError where CTranslate2 can't read it."""
         config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         tokenizer = tokenizer_of(folder)
-        model = ctranslate2.models.Whisper(
-            str(folder),
-            device=device,
-            compute_type="int8" if device == "cpu" else "float16",
-            inter_threads=workers,
-            intra_threads=1,
-            files=decoded(folder, tokenizer),
-        )
+        files = decoded(folder, tokenizer)
+        opened = partial(_opened, workers=workers, device=device)
+        written = {lang: OwnTokens.of(tokenizer, pattern) for lang, pattern in config.get("written", {}).items()}
+        own = {lang: (opened(each.narrowed(files)), each) for lang, each in written.items()}
         marks = {name: i for name, i in tokenizer.get_vocab().items() if name.startswith("<|")}
         features = FeatureExtractor(feature_size=int(config["feature_size"]))
-        return cls(model, tokenizer, features, str(config["task"]), marks)
+        return cls(opened(files), tokenizer, features, str(config["task"]), marks, own)
+
+    def writer(self, language: str) -> Writer:
+        """A language's decoder. Raises RecognizerUnavailable where a token is missing."""
+        model, written = self.own.get(language) or (self.model, OwnTokens.of(self.tokenizer, _ANY))
+        prompt, end = self.prompt(language, self.task), self.id(_END)
+        return Writer(model, self.tokenizer, written, prompt, end, self.marks)
 
     def prompt(self, language: str, task: str) -> list[int]:
         """What begins a transcript of a task. Raises RecognizerUnavailable where a token is missing."""
@@ -126,6 +132,20 @@ class Natural:
         return int(found)
 
 
+def _opened(files: Mapping[str, bytes], *, workers: int, device: str) -> ctranslate2.models.Whisper:
+    """A model of these files, by way of a folder: what CTranslate2 takes from memory it keeps a second time.
+
+    Raises OSError where there is no such folder, and RuntimeError where CTranslate2 can't read the files.
+    """
+    compute_type = "int8" if device == "cpu" else "float16"
+    with TemporaryDirectory(prefix="tellerline-") as folder:
+        for name, body in files.items():
+            Path(folder, name).write_bytes(body)
+        return ctranslate2.models.Whisper(
+            folder, device=device, compute_type=compute_type, inter_threads=workers, intra_threads=1
+        )
+
+
 class NaturalDecoder:
     """One language of a checkpoint trained for natural length."""
 
@@ -133,12 +153,9 @@ class NaturalDecoder:
         self._natural, self._joiner = natural, joiner(language)
         self._ear = Ear(folder / language)
         self._finals = Encodings(self._encoded)
-        self._prompt = natural.prompt(language, natural.task)
-        end = natural.id("<|endoftext|>")
-        self._never = sorted(i for i in natural.marks.values() if i != end)
-        self._forced = Forced(natural.model, self._prompt, end, self._never)
+        self._writer = natural.writer(language)
         marked = natural.prompt(language, "<|transcribe|>")
-        self._onward = OnwardReader(natural.model, natural.tokenizer, marked, end)
+        self._onward = OnwardReader(natural.model, natural.tokenizer, marked, natural.id(_END))
 
     def decode(self, samples: Samples, *, final: bool) -> Decoded:
         """Decode an utterance; see `Decoder`."""
@@ -151,8 +168,11 @@ class NaturalDecoder:
         encoded, log_probs = self._finals.of(samples)
         heard = self._ear.judge(log_probs, list(texts)).heard
         near = [0, *(k for k in range(1, len(texts)) if heard[k] > heard[1:].max() - FAR)]
+        spelt = {k: ids for k in near if (ids := self._ids(texts[k])) is not None}
+        if 0 not in spelt:
+            return ()
         told = np.full(len(texts), -np.inf)
-        told[near] = self._forced.told([self._ids(texts[k]) for k in near], encoded)
+        told[[*spelt]] = self._writer.told([*spelt.values()], encoded)
         sound = NAMED * heard + (1 - NAMED) * told
         return tuple(float(each) for each in sound - sound[0])
 
@@ -161,7 +181,8 @@ class NaturalDecoder:
         if samples.size > TRAINED_S * SAMPLE_RATE:
             return None
         encoded, _ = self._finals.of(samples)
-        return self._onward.behind(self._ids(text[:1].upper() + text[1:]), encoded)
+        words = f"{self._joiner}{text[:1].upper()}{text[1:]}"
+        return self._onward.behind(self._natural.tokenizer.encode(words, add_special_tokens=False).ids, encoded)
 
     def _encoded(self, samples: Samples) -> tuple[ctranslate2.StorageView, Floats]:
         """What both heads go by, (1, positions, width), and what the CTC head hears in it."""
@@ -199,8 +220,8 @@ class NaturalDecoder:
 
     def _second_look(self, texts: list[str], encoded: ctranslate2.StorageView, limit: int) -> dict[str, float]:
         """What the decoder says of transcripts that it did not propose; too long ones are left out."""
-        ids = {text: found for text in texts if len(found := self._ids(text)) <= limit}
-        return dict(zip(ids, self._forced.told(list(ids.values()), encoded), strict=True))
+        ids = {text: found for text in texts if (found := self._ids(text)) is not None and len(found) <= limit}
+        return dict(zip(ids, self._writer.told(list(ids.values()), encoded), strict=True))
 
     def _by_ear(self, texts: list[str], log_probs: Floats) -> Decoded:
         """What the head hears best, of transcripts that it heard."""
@@ -211,30 +232,19 @@ class NaturalDecoder:
         told = tuple(Hypothesis(text, float(m)) for text, m in zip(texts, mean, strict=True))
         return Decoded(told, 0.0, self._witness(judged, 0, float(judged.heard[0]), log_probs))
 
-    def _ids(self, text: str) -> list[int]:
-        """A transcript in the decoder's tokens."""
-        return list(self._natural.tokenizer.encode(f"{self._joiner}{text}", add_special_tokens=False).ids)
+    def _ids(self, text: str) -> list[int] | None:
+        """A transcript in the decoder's tokens; None where they can't spell it."""
+        return self._writer.ids(f"{self._joiner}{text}")
 
     def _proposed(self, encoded: ctranslate2.StorageView, limit: int) -> tuple[dict[str, float], float]:
         """The decoder's transcripts, each with its natural-log probability, and how likely it finds no speech."""
-        result = self._natural.model.generate(
-            encoded,
-            [self._prompt],
-            beam_size=BEAM,
-            num_hypotheses=BEAM,
-            length_penalty=0,
-            max_length=max_length(limit, len(self._prompt)),
-            return_scores=True,
-            return_no_speech_prob=True,
-            suppress_blank=False,
-            suppress_tokens=self._never,
-        )[0]
+        proposed, none = self._writer.proposed(encoded, limit)
         found: dict[str, float] = {}
-        for ids, score in zip(result.sequences_ids, result.scores, strict=True):
-            text = str(self._natural.tokenizer.decode(ids)).strip().lower()
-            found.setdefault(text if self._joiner else text.replace(" ", ""), float(score))
+        for told, score in proposed:
+            text = told.strip().lower()
+            found.setdefault(text if self._joiner else text.replace(" ", ""), score)
         whole = {text: score for text, score in found.items() if _TORN not in text}
-        return whole or found, float(result.no_speech_prob)
+        return whole or found, none
 
     def _judged(self, guesses: dict[str, float], log_probs: Floats, none: float) -> Decoded:
         """The best candidates by the joint opinion of decoder, CTC head and language model.

@@ -22,6 +22,8 @@ from recogniser.export.tokens import folded
 from recogniser.train.ears import LANGUAGES, NAMES, head_of
 from recogniser.train.vocabulary import SPECIAL, TASK
 
+WRITTEN = {"en": " ?[a-z'-]+", "ja": "[^!-~À-ɏ]+"}
+"""What a language's tokens are like: its decoder is loaded without all others."""
 SHIPPED = {"embedding": 0.46, "linear": 0.257}
 """Steps of what ships, in deviations of a row."""
 POSITIONS = {"encoder": 600, "decoder": 192}
@@ -110,5 +112,8 @@ def main() -> None:
     (args.out / "tokenizer.json.xz").write_bytes(lzma.compress(folded(told).encode(), preset=9 | lzma.PRESET_EXTREME))
     (args.out / "config.json").write_text(json.dumps(config(Tokenizer.from_str(told))) + "\n", encoding="utf-8")
     front_end = {"feature_size": 80, "sampling_rate": 16000, "hop_length": 160, "n_fft": 400, "task": TASK}
-    (args.out / "preprocessor_config.json").write_text(json.dumps(front_end, indent=2) + "\n", encoding="utf-8")
+    front_end["written"] = WRITTEN
+    (args.out / "preprocessor_config.json").write_text(
+        json.dumps(front_end, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
     print(f"{args.out}: {sum(p.stat().st_size for p in args.out.iterdir()) / 1e6:.1f} MB")
