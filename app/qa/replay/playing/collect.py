@@ -18,7 +18,7 @@ from app.recordings.concluded import LOST, MAY_HAVE_MOVED, template_of
 from app.recordings.files import RecordedMove
 from rules.locales import space
 from schemas.errors import TellerlineError
-from schemas.ids import ProposalId
+from schemas.ids import Locale, ProposalId
 from schemas.payee import PayeeMatch
 from schemas.span import Span
 from schemas.transcript import Transcript
@@ -105,7 +105,7 @@ class Collector:
             proposal=self._proposal,
             money=tuple(self._money),
             reply=next((said.template for said in self._said if said.template), None),
-            spoken=space(case.locale).join(said.text for said in self._said),
+            spoken=space(Locale(case.locale)).join(said.text for said in self._said),
             doubts=tuple(part for said in self._said for part in said.parts if part.startswith(WARNING)),
             told=tuple(sorted(value for said in self._said for value in said.values)),
             models=tuple(
