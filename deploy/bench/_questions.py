@@ -6,6 +6,8 @@ from typing import Annotated, NamedTuple
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from deploy.bench._lines import unpacked
+
 
 class _QuestionsPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -42,8 +44,7 @@ class Questions(_QuestionsPart):
 
 
 def read_questions(folder: Path, language: str) -> dict[str, Half]:
-    """A language's questions: `development` may be tuned on, `held` and the later `fresh` not."""
-    read = Questions.model_validate(
-        yaml.load((folder / f"{language}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    )
+    """A language's questions, packed or not: `development` may be tuned on, `held` and the later `fresh` not."""
+    path = next(folder.glob(f"{language}.yaml*"))
+    read = Questions.model_validate(yaml.load(unpacked(path), yaml.CSafeLoader))
     return {"development": read.development, "held": read.held, "fresh": read.fresh}

@@ -6,6 +6,7 @@ from typing import Final
 
 import yaml
 
+from deploy.bench._lines import unpacked
 from deploy.bench.cases.player import ConversationPlayer
 from deploy.understanding.samples import DATA, TrainingSentence
 from rules.bank import DemoAccount, DemoPayee, demo_customers
@@ -47,7 +48,7 @@ class Hearer:
     """One language's caller, with the book that the callers' sentences are said against."""
 
     def __init__(self, language: str) -> None:
-        data = yaml.load((DATA / "callers" / f"{language}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
+        data = yaml.load(unpacked(DATA / "callers" / f"{language}.yaml.xz"), yaml.CSafeLoader)
         base = next(c for c in demo_customers() if c.customer == data["customer"])
         known = {bill.payee for bill in base.bills}
         payees = tuple(DemoPayee.model_validate(row) for row in data["payees"])
