@@ -1,6 +1,7 @@
 """Intents, slots and what understanding concludes from one utterance."""
 
 from dataclasses import dataclass, field
+from datetime import date
 from enum import IntEnum, StrEnum
 from typing import Any, Final, Generic, TypeVar
 
@@ -44,8 +45,7 @@ class Intent(StrEnum):
 MONEY_MOVING = frozenset({Intent.TRANSFER_MONEY, Intent.BILL_PAYMENT})
 READING = frozenset({Intent.BALANCE_INQUIRY, Intent.RECENT_TRANSACTIONS, Intent.BILL_INQUIRY, Intent.RECIPIENT_LOOKUP})
 """What is only looked up."""
-TOLD_ALONE = frozenset({Intent.INFORM, Intent.CORRECT})
-"""Values that are no command."""
+TOLD_ALONE = frozenset({Intent.INFORM, Intent.CORRECT})  # values that are no command
 COUNTED = MONEY_MOVING | TOLD_ALONE
 """What becomes an order, or a part of one."""
 PROPOSING = "intents.learned@"
@@ -172,8 +172,7 @@ class Slots:
         return self.topic.value if self.topic is not None else ""
 
 
-NO_SLOTS: Final = Slots()
-"""None of them: what most meanings fill."""
+NO_SLOTS: Final = Slots()  # what most meanings fill
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +207,7 @@ class Context:
     asked: SlotName | None = None
     confirming: bool = False
     day: str = ""  # the words of a time of which one day is asked: "next week"
+    days: tuple[date, ...] = ()  # of which one was asked: "thursday 19 or thursday 26"
     choices: int = 0  # how many were offered
     offered: tuple[tuple[str, ...], ...] = ()  # words that tell each of them from the others, where they have such
     code: bool = False  # a one-time code is awaited

@@ -1,6 +1,7 @@
 """The reducer: every event a dialogue can meet, and what follows from it."""
 
 from dataclasses import replace
+from datetime import date
 
 from schemas.consent import Awaited
 from schemas.decision import Answer, Decision, Execute, Reply
@@ -112,6 +113,7 @@ def context_of(state: DialogueState, facts: Facts) -> Context:
         asked=at.slot if isinstance(at, Asking) else None,
         confirming=state.task is not None or isinstance(at, SteppingUp),
         day=at.task.date_heard if isinstance(at, Asking) and at.slot is SlotName.DATE else "",
+        days=tuple(map(date.fromisoformat, state.choices)) if state.asked is SlotName.DATE else (),
         choices=len(state.choices),
         offered=marks(facts, state.choices) if state.asked in {SlotName.PAYEE, SlotName.CARD} else (),
         code=isinstance(at, SteppingUp),

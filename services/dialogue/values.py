@@ -1,6 +1,7 @@
 """Answers and corrections: what was said is put into the task, what was read back is void, and the dialogue goes on."""
 
 from dataclasses import replace
+from typing import Final
 
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
@@ -17,8 +18,10 @@ from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Step
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, settled, taken
 from services.dialogue.turns import is_it, of_what_went_out, waiting
+
+_DATE: Final = frozenset({SlotName.DATE})
 
 
 def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -259,6 +262,8 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
     if number == Pick.NONE:
         if choices and state.asked is SlotName.AMOUNT:
             return advance(state.memory, replace(task, amounts=()), facts)
+        if state.asked is SlotName.DATE:
+            return advance(state.memory, replace(settled(task, SlotName.DATE), refused_parts=_DATE), facts)
         return ask(state.memory, Asking(task.paying(None), SlotName.PAYEE), reply("ask.payee"))
     paid_last = number == Pick.PAID_LAST
     index = _place_of_paid_last(choices, facts) if paid_last else number - 1 if number > 0 else len(choices) - 1

@@ -59,7 +59,7 @@ from services.understanding.clarification.money_questions import asked_of_money,
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
-from services.understanding.clarification.own_questions import own_asked
+from services.understanding.clarification.own_questions import of_one_card, own_asked
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on, some_time
 from services.understanding.clarification.reckoned_orders import measured
@@ -88,6 +88,7 @@ from services.understanding.correction.reasoned_amounts import (
     reasoned_amount,
 )
 from services.understanding.correction.refused_parts import refused
+from services.understanding.correction.restarts import begun_again
 from services.understanding.correction.said import Said
 from services.understanding.offers.guessed_transfers import offered
 from services.understanding.offers.indirect_orders import mentioned, of_an_account
@@ -136,6 +137,8 @@ _LOOKS: Final = (
     _Look(_ALL, asked_of_order),
     # A bill by whose it is.
     _Look(_ALL, of_whom_it_is),
+    # One order, begun again before it is corrected.
+    _Look(_ALL, begun_again),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
     _Look(_ALL, narrowed),
     _Look(_ALL, reasoned_amount, kept_there),
@@ -228,6 +231,8 @@ _LOOKS: Final = (
     _Look(_THEN, inquired, in_there),
     _Look(_THEN, narrowed_history),
     _Look(_THEN, unknown_source, of_an_account),
+    # What is asked of one card.
+    _Look(_THEN, of_one_card),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),
     # What is named by a part of its name, whoever read it.

@@ -21,7 +21,7 @@ from services.understanding.clarification.adjuncts import besides
 from services.understanding.clarification.receivers import another_than, named_besides, two_receivers
 from services.understanding.clarification.worded_orders import partly
 from services.understanding.correction.amount_repairs import in_part
-from services.understanding.correction.date_narrowing import day_instead, day_within, in_this_time
+from services.understanding.correction.date_narrowing import day_instead, day_offered, day_within, in_this_time
 from services.understanding.correction.date_repairs import day_in_part, undated
 from services.understanding.correction.disfluencies import smoothed, uncontracted
 from services.understanding.correction.disfluent_amounts import either, put_together
@@ -85,8 +85,8 @@ def interpret(
         understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
     understood = in_this_time(heard, looked_back(heard, understood), context.asked.asked, stages.today)
     if context.asked.day:
-        told = stages.normalize(context.asked.day)
-        understood = day_within(heard, understood, told, stages.today)
+        understood = day_within(heard, understood, stages.normalize(context.asked.day), stages.today)
+    understood = day_offered(heard, understood, context.asked.days)
     stages.forget()
     terms = context.asked.terms
     if terms.awaited in ORDERS and terms.on is not None and not terms.today:

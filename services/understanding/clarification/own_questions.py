@@ -14,6 +14,7 @@ from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, own_cards
+from services.understanding.fast.ruleset.meanings import CARDS
 
 _RULE: Final = RuleId("intents.own_asked@1")
 _AGAIN: Final = RuleId("intents.same_history@1")
@@ -41,6 +42,18 @@ def own_asked(said: Said, found: Understood) -> Understood | None:
         return None
     things = NamedThings(said, found)
     return _of_bill(said, things, asks=asks) or _of_history(said, things, asks=asks)
+
+
+def of_one_card(said: Said, found: Understood) -> Understood | None:
+    """A question to the documents for what is asked of one card: what a bank tells is of accounts, not by card."""
+    slots, cards = found.slots, found.intent in CARDS and found.route is Route.CLARIFY
+    other = slots.payee or slots.account or found.unresolved or found.then
+    if other or not (cards or found.intent in {Intent.RECENT_TRANSACTIONS, Intent.BALANCE_INQUIRY}):
+        return None
+    match = said.rules.patterns.own.of_one_card.search(said.text)
+    if match is None or (cards and match["where"] is None) or (slots.bill is not None and match["by"] is None):
+        return None
+    return Understood(Intent.QNA, route=Route.QNA)
 
 
 def _card(said: Said) -> Understood | None:

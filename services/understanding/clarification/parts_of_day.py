@@ -29,9 +29,10 @@ def later_on(said: Said, found: Understood) -> Understood | None:
 
 
 def some_time(said: Said, found: Understood) -> Understood | None:
-    """The order whose time is no day: "in a bit", 「あとで送って」; None where it has a day, or all was read."""
+    """The order whose time is no day: "in a bit", 「あとで送って」; None where it has a day."""
     idle = said.context.idle and not said.context.code
-    if not idle or found.intent not in _OPEN or found.sure or found.slots.date is not None:
+    read = found.sure and not said.rules.spaced  # "for the grockles in a bit" may be taken as what it is for
+    if not idle or found.intent not in _OPEN or read or found.slots.date is not None:
         return None
     time = said.rules.patterns.orders.some_time.search(said.text)
     if time is None:

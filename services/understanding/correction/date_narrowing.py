@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import date, timedelta
 from typing import Final
 
-from schemas.ids import is_rule, language
+from schemas.ids import RuleId, is_rule, language
 from schemas.intent import Annotation, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Understood
-from schemas.span import DateValue, Span, SpanKind, overlap
+from schemas.span import Ambiguity, DateValue, Span, SpanKind, overlap
 from services.understanding.fast.ruleset.grammar import grammar
 
 _PARTS: Final[dict[str, Callable[[date], int]]] = {
@@ -15,6 +15,7 @@ _PARTS: Final[dict[str, Callable[[date], int]]] = {
     "dates.weekday": date.weekday,
 }
 """What is told of a day by the rules that find no more of it."""
+_OFFERED: Final = RuleId("intents.day_offered@1")
 
 
 def day_within(heard: Annotation, found: Understood, told: tuple[Span, ...], today: date) -> Understood:
@@ -45,6 +46,42 @@ def in_this_time(heard: Annotation, found: Understood, asked: SlotName | None, t
     now = [span for span, day in days if day.start < day.end and day.start <= today <= day.end]
     left = (m for m in found.unresolved if m.slot is not SlotName.DATE or not any(overlap(s, m.evidence) for s in now))
     return replace(found, unresolved=tuple(left))
+
+
+def day_offered(heard: Annotation, found: Understood, days: tuple[date, ...]) -> Understood:
+    """The same, or which of the days that were offered is meant: "the later one", 「来週のほう」, "thursday"."""
+    if not days:
+        return found
+    text, rules = heard.transcript.text, grammar(language(heard.transcript.locale)).patterns.orders
+    for pattern, day in ((rules.sooner_day, min(days)), (rules.later_day, max(days))):
+        if pattern.fullmatch(text):
+            return _taken(heard, day)
+    told = [(span, span.value) for span in heard.spans if isinstance(span.value, DateValue)]
+    if len(told) != 1:
+        return found
+    (span, value), *_ = told
+    if value.start == value.end:
+        return _on_its_weekday(found, span, [day for day in days if day.weekday() == value.start.weekday()])
+    within = [day for day in days if value.start <= day <= value.end]
+    alone = rules.beside_a_day.fullmatch(text[: span.start] + text[span.end :])
+    return _taken(heard, within[0]) if alone and len(within) == 1 else found
+
+
+def _on_its_weekday(found: Understood, span: Span, meant: list[date]) -> Understood:
+    """The same on the one of these that a bare weekday tells; where several fall on it, without a day."""
+    slot, bare = found.slots.date, is_rule(span.rule, "dates.weekday") and span.ambiguity is Ambiguity.PAST_OR_FUTURE
+    if slot is None or not bare or not meant:
+        return found
+    if len(meant) == 1:
+        return replace(found, slots=replace(found.slots, date=replace(slot, value=DateValue.day(meant[0]))))
+    asked = (*found.unresolved, Mention(SlotName.DATE, slot.evidence))
+    return replace(found, slots=replace(found.slots, date=None), unresolved=asked)
+
+
+def _taken(heard: Annotation, day: date) -> Understood:
+    """All of the words as an answer that tells this day."""
+    slots = Slots(date=Slot(DateValue.day(day), heard.whole(_OFFERED)))
+    return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=_OFFERED)
 
 
 def day_instead(heard: Annotation, found: Understood, on: date, today: date) -> Understood:

@@ -16,12 +16,17 @@ _PLACES: Final = {"n2": 2, "n3": 3}
 
 def of_another(said: Said) -> Understood | None:
     """What is told, and of which order; None where nothing is, or it is the one that is read back."""
-    if said.rules.spaced or said.context.terms.awaited not in ORDERS:
+    if said.context.terms.awaited not in ORDERS:
         return None
     for clause in said.rules.patterns.orders.of_that_order.finditer(said.text):
         start, which = _pointed(said, clause.start())
         if which is None:
             continue
+        if said.rules.spaced:  # of no order that is spoken of amid something else
+            before = said.rules.patterns.orders.before_that_order.fullmatch(said.text, 0, start)
+            if before is None or (clause["bare"] is not None and before["denied"] is None):
+                continue
+            start = 0
         rest = said_in(said.again(with_words(said.text, start, clause.end(), "")), said.text)
         told = rest.intent in _TOLD and rest.route is Route.FAST and rest.then is None and rest.consent is None
         if told and (values(rest.slots) or rest.unresolved):
@@ -40,6 +45,8 @@ def _pointed(said: Said, end: int) -> tuple[int, PayeeId | MoneyValue | int | No
             own = terms.amount is not None and span.value.amount_minor == terms.amount.minor
             return span.start, None if own else span.value
     match = said.find(before.ljust(len(said.text)))
-    if match is None or match.choice is None or match.end != end or match.heard in "".join(terms.names):
+    if match is None or match.plausible != 1 or match.end != end:
         return end, None
-    return match.start, PayeeId(match.choice)
+    if match.heard.casefold() in "".join(terms.names).casefold():
+        return end, None
+    return match.start, match.candidates[0].id

@@ -108,6 +108,7 @@ class OrderPatterns(RuleFile):
     hangs_last: Pattern = _NOWHERE
     nth_order: Pattern = _NOWHERE
     of_that_order: Pattern = _NOWHERE
+    before_that_order: Pattern = _NOWHERE
     otherwise: Pattern = _NOWHERE
     likened: Pattern = _NOWHERE
     of_them_all: Pattern = _NOWHERE
@@ -117,6 +118,8 @@ class OrderPatterns(RuleFile):
     needed_by: Pattern = _NOWHERE
     it_sent: Pattern = _NOWHERE
     beside_a_day: Pattern = _NOWHERE
+    sooner_day: Pattern = _NOWHERE
+    later_day: Pattern = _NOWHERE
     from_it: Pattern = _NOWHERE
     of_it: Pattern = _NOWHERE
     noted: Pattern = _NOWHERE
@@ -198,6 +201,7 @@ class OwnPatterns(RuleFile):
     spent_at: Pattern = _NOWHERE
     spent: Pattern = _NOWHERE
     how_much_to: Pattern = _NOWHERE
+    of_one_card: Pattern = _NOWHERE
     asks: dict[str, Pattern] = Field(default_factory=dict)
     income: Pattern = _NOWHERE
     asks_whether: Pattern = _NOWHERE
