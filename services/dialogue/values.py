@@ -14,7 +14,7 @@ from services.dialogue.parts import as_read, may_stay
 from services.dialogue.phases import Asking, Confirming, Reading, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask, own_account
-from services.dialogue.resume import offer_person, read_again, refused, set_aside
+from services.dialogue.resume import offer_person, read_again, refused, set_aside, without_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Step
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
@@ -104,7 +104,7 @@ def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step
     """Words without an intent may still name a payee who was asked for, or speak of a day or an account."""
     task = state.task
     if task is None:
-        return missed(state, facts)
+        return missed(without_person(state, heard), facts)
     found = heard.payees
     if state.asked is SlotName.PAYEE and found is not None and found.choice:
         evidence = Evidence(found.start, found.end, found.heard, dialogue_rules().rule)
