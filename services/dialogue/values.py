@@ -17,7 +17,7 @@ from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside, without_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Step
-from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, taken
+from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, settled, taken
 from services.dialogue.turns import is_it, of_what_went_out, waiting
 
 
@@ -120,12 +120,13 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
     task = as_read(state, task, heard.slots)
+    had = task
     if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
-        task = replace(task, on=facts.today)
+        task = replace(settled(task, SlotName.DATE), on=facts.today)
     if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
         task = replace(task, bill=None, amounts=(), portion="")  # "not that one": which bill is asked
     changed = merged(task, heard, facts)
-    if changed == task and not heard.rejected:
+    if changed == had and not heard.rejected:
         return _as_it_is(state, task, heard, facts)
     memory = state.memory
     if _fruitless(task, changed):
