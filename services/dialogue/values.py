@@ -138,6 +138,9 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""
     beside = state.asked in {SlotName.PAYEE, SlotName.BILL, SlotName.AMOUNT}
     moved = changed.source != task.source and changed == replace(task, source=changed.source)
+    elsewhere = changed.source != task.source and not changed.amounts
+    if elsewhere and task.refused is not None and state.asked is SlotName.AMOUNT:  # there is enough in another
+        return advance(memory, replace(changed, amounts=(task.refused,), refused=None), facts)
     still = still or (beside and moved)  # from where, asked something else
     return advance(memory.first(reply("say.ok")) if still else memory, changed, facts)  # asked again, but heard
 
