@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
-from schemas.consent import ORDERS
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import Locale, language
 from schemas.intent import Annotation, Context, Route, Understood
 from schemas.interpretation import Interpretation
@@ -83,7 +83,7 @@ def interpret(
         understood = day_within(heard, understood, told, stages.today)
     stages.forget()
     terms = context.asked.terms
-    if terms.awaited in ORDERS and terms.on is not None and not terms.today:
+    if terms.awaited in ORDERS | {Awaited.TASK} and terms.on is not None and not terms.today:
         understood = day_instead(heard, understood, terms.on, stages.today)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
