@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from schemas.decision import Answer, Clarify, Confirm, Handoff, Refuse, Reply
-from schemas.intent import Intent
+from schemas.intent import Intent, Understood
 from services.dialogue.advance import advance
 from services.dialogue.events import Facts
 from services.dialogue.names import both, reply
@@ -23,6 +23,7 @@ from services.dialogue.phases import (
     Unlocking,
     Waiting,
 )
+from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import is_money
 
@@ -123,6 +124,14 @@ def read_again(memory: Memory, it: ReadBack, first: str = "") -> Step:
 def offer_person(memory: Memory, behind: Behind, said: str = "offer.human") -> Step:
     """A person is offered: the last resort, before it is taken, or what may have been asked for, in other words."""
     return DialogueState(OfferingPerson(behind), memory), Clarify(reply(said))
+
+
+def without_person(state: DialogueState, heard: Understood) -> DialogueState:
+    """Nobody who tells parts of something else waits for the person who was offered, or is asked about one twice."""
+    clearly = state.memory.last == reply("consent.person") and state.memory.misses <= dialogue_rules().prompts
+    given_up = bool(heard.unresolved or heard.unread) or clearly
+    idle = isinstance(state.phase, OfferingPerson) and isinstance(state.phase.behind, Idle)
+    return state.at(Idle()) if idle and given_up else state
 
 
 def set_aside(phase: Phase, task: Task | None) -> Behind:

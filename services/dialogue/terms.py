@@ -70,7 +70,7 @@ def _order(it: ReadBack, facts: Facts, *, more: bool) -> Terms:
 def _offered(task: Task, facts: Facts) -> Terms:
     awaited = _CARD.get(task.intent, Awaited.TASK)
     if awaited is Awaited.TASK:
-        return Terms(awaited, to=task.intent.value)
+        return Terms(awaited, to=task.intent.value, on=task.on, today=task.on in {None, facts.today})
     card = task.card or only_card(facts, locked=awaited is Awaited.UNLOCK)
     return Terms(awaited, to=f"{task.intent.value}:{card or ''}", card=card)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
+from schemas.decision import Clarify
 from schemas.ids import PayeeId
 from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
 from schemas.span import MoneyValue
@@ -11,11 +12,11 @@ from services.dialogue.amounts import merged
 from services.dialogue.each_card import all_cards, with_others
 from services.dialogue.events import Facts
 from services.dialogue.names import apart_by_ear, bill, last_digits, marks, open_bills, reply
-from services.dialogue.parts import as_read, may_stay
+from services.dialogue.parts import as_read, may_stay, noted_besides
 from services.dialogue.phases import Asking, Confirming, Reading, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask, own_account
-from services.dialogue.resume import offer_person, read_again, refused, set_aside
+from services.dialogue.resume import offer_person, read_again, refused, set_aside, without_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Step
 from services.dialogue.tasks import BY_HOW_MUCH, DAYS, is_money, settled, taken
@@ -106,8 +107,10 @@ def _marked(state: DialogueState, heard: Understood, facts: Facts) -> int | None
 def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     """Words without an intent may still name a payee who was asked for, or speak of a day or an account."""
     task = state.task
+    if task is None and state.memory.last == reply("problem.repeated") and heard.unresolved:
+        return state, Clarify(reply("problem.repeated"))  # "starting january"
     if task is None:
-        return missed(state, facts)
+        return missed(without_person(state, heard), facts)
     found = heard.payees
     if state.asked is SlotName.PAYEE and found is not None and found.choice:
         evidence = Evidence(found.start, found.end, found.heard, dialogue_rules().rule)
@@ -123,12 +126,13 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
     """Put what was said into the task; asked-for slots that were rejected are asked for."""
     task, heard = _of_another_kind(task, heard, facts)
     task = as_read(state, task, heard.slots)
+    had = task
     if task.on is None and heard.slots.portion is not None and heard.slots.portion.value.startswith(DAYS):
-        task = replace(task, on=facts.today)
+        task = replace(settled(task, SlotName.DATE), on=facts.today)
     if task.intent is Intent.BILL_PAYMENT and SlotName.PAYEE in heard.rejected and heard.slots.bill is None:
         task = replace(task, bill=None, amounts=(), portion="")  # "not that one": which bill is asked
     changed = merged(task, heard, facts)
-    if changed == task and not heard.rejected:
+    if changed == had and not heard.rejected:
         return _as_it_is(state, task, heard, facts)
     memory = state.memory
     if _fruitless(task, changed):
@@ -137,11 +141,11 @@ def _changed(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         return offer_person(memory, set_aside(state.phase, changed))
     if changed == state.task and state.read_back is not None:  # what was refused is never read back as it was
         return refused(state, task)
-    still = state.asked is SlotName.DATE and changed.date_heard == task.date_heard != ""
-    beside = state.asked in {SlotName.PAYEE, SlotName.BILL, SlotName.AMOUNT}
-    moved = changed.source != task.source and changed == replace(task, source=changed.source)
-    still = still or (beside and moved)  # from where, asked something else
-    return advance(memory.first(reply("say.ok")) if still else memory, changed, facts)  # asked again, but heard
+    elsewhere = changed.source != task.source and not changed.amounts
+    if elsewhere and task.refused is not None and state.asked is SlotName.AMOUNT:  # there is enough in another
+        return advance(memory, replace(changed, amounts=(task.refused,), refused=None), facts)
+    noted = noted_besides(state, task, changed, facts)
+    return advance(memory.first(noted) if noted is not None else memory, changed, facts)
 
 
 def _told_by_another(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:

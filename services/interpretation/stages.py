@@ -6,14 +6,15 @@ from functools import lru_cache, partial
 from typing import Final
 
 from rules.load import locales
-from schemas.consent import ORDERS
+from schemas.consent import ORDERS, Awaited
 from schemas.ids import Locale, language
-from schemas.intent import Annotation, Context, Intent, Route, Understood
+from schemas.intent import Annotation, Context, Route, Understood
 from schemas.interpretation import Interpretation
 from schemas.payee import PayeeMatch
-from schemas.span import Span, SpanKind
+from schemas.span import Span
 from schemas.transcript import Transcript
 from services.interpretation.second_pass import looked_again
+from services.interpretation.unasked import counts, unasked
 from services.normalization import Normalizer
 from services.observability import Stamp, Stamps
 from services.payees import PayeeIndex, Searched
@@ -43,9 +44,6 @@ LOOKED_AT: Final = 4_000
 """What looking at the parts of one utterance may cost in all: of what people say half is enough."""
 _DEARER: Final = 100
 """A part of so many characters costs twice as much for each; what is longer, still more."""
-_MOST_FIGURES: Final = 4
-_ANEW: Final = "acts.code_anew"
-"""The rule of a number that may be a code, behind words that correct."""
 _IN_A_NAME: Final = "x"
 """What stands for a payee's name where amounts and days are looked for: the Friday of "Pat Friday" is none."""
 _WARM: Final = "send 100 to a, 千円を父に振り込んで"
@@ -76,31 +74,19 @@ def interpret(
         match = stages.find(transcript.text, spans, others)
     heard = Annotation(transcript, spans, match)
     understood = stages.understood(heard, context.asked)
-    code = understood.slots.digits
-    unread = understood.intent is None and any(each.kind is SpanKind.DIGITS for each in spans)
-    anew = code is not None and len(code.value) < _MOST_FIGURES and understood.by(_ANEW)
-    if context.asked.code and (unread or anew):
-        no_code = replace(context, asked=replace(context.asked, code=False))
-        plainly = interpret(transcript, no_code, payees, Stamps(stamps.tick))  # the stage ends where all of it does
-        understood = plainly.understood if _corrects(plainly.understood, alone=not unread) else understood
+    if (asked := unasked(context.asked, spans, understood)) is not None:
+        anew = interpret(transcript, replace(context, asked=asked), payees, Stamps(stamps.tick)).understood
+        understood = anew if counts(context.asked, spans, understood, anew) else understood
     understood = in_this_time(heard, looked_back(heard, understood), context.asked.asked, stages.today)
     if context.asked.day:
         understood = day_within(heard, understood, stages.normalize(context.asked.day), stages.today)
     understood = day_offered(heard, understood, context.asked.days)
     stages.forget()
     terms = context.asked.terms
-    if terms.awaited in ORDERS and terms.on is not None and not terms.today:
+    if terms.awaited in ORDERS | {Awaited.TASK} and terms.on is not None and not terms.today:
         understood = day_instead(heard, understood, terms.on, stages.today)
     stamps.mark(Stamp.UNDERSTANDING_END)
     return Interpretation(transcript, spans, match, understood)
-
-
-def _corrects(meant: Understood, *, alone: bool) -> bool:
-    """Whether what is no code corrects the amount: "make it 900 instead"; one of more figures is rather a code."""
-    amount = meant.slots.amount if meant.intent is Intent.CORRECT else None
-    if alone and (meant.rule is None or meant.by("correct.bare", "acts.told", "intents.told")):
-        return False  # a part of a code
-    return amount is not None and sum(map(str.isdigit, amount.evidence.surface)) <= _MOST_FIGURES
 
 
 def warm_up() -> None:

@@ -29,7 +29,7 @@ def two_receivers(said: Said, found: Understood) -> Understood | None:
     """The same order without whom it goes to; None where the words name one receiver, or none."""
     rules = said.rules
     if rules.spaced:
-        return _beside(said, found)
+        return _them_and(said, found) or _beside(said, found)
     if found.intent not in _MOVES or not _somebody(said.heard, found):
         return None
     place, hangs = _onto(said), found.slots.condition
@@ -80,6 +80,23 @@ def _beside(said: Said, found: Understood) -> Understood | None:
         return None
     missing = tuple(dict.fromkeys((*found.missing, SlotName.PAYEE)))
     return replace(found, slots=replace(kept, payee=None), missing=missing, rule=rule, payees=None)
+
+
+def _them_and(said: Said, found: Understood) -> Understood | None:
+    """The order without its payee, nor a sum that may be two: "send him two hundred and forty eight to ann"."""
+    payee, amount, words = found.slots.payee, found.slots.amount, said.units.words
+    if payee is None or amount is None or found.intent is not Intent.TRANSFER_MONEY or found.then is not None:
+        return None
+    evidence, rules = amount.evidence, said.rules.words
+    place = said.units.covering(evidence.start, evidence.end)
+    if place is None or place[0] == 0 or words[place[0] - 1] not in rules.them or place[1] >= len(words):
+        return None
+    if words[place[1]] not in rules.onto or payee.evidence.start < evidence.end:
+        return None
+    two = said.rules.cues.joints.holds(words[slice(*place)])
+    slots = replace(found.slots, payee=None, amount=None if two else amount)
+    missing = (SlotName.AMOUNT, SlotName.PAYEE) if two else (SlotName.PAYEE,)
+    return replace(found, slots=slots, missing=missing, rule=said.rules.cues.rule("two_receivers"), payees=None)
 
 
 def _own_beside(said: Said, found: Understood, payee: Evidence) -> Understood | None:

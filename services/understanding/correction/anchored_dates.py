@@ -159,8 +159,11 @@ def _falling_due(said: Said, found: Understood) -> Understood | None:
     if None in before or len(set(before)) > 1:
         return None
     due -= timedelta(days=before[0] or 0)
-    slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence))
-    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e not in named))
+    either = named[0].evidence.surface in rules.due_or_now and due != said.today  # "when is it due" … "pay it then"
+    now, doubted = ((DateValue.day(said.today),), (SlotName.DATE,)) if either else ((), ())
+    slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence, now))
+    left = tuple(each for each in found.unresolved if each not in named)
+    return replace(found, slots=slots, unresolved=left, doubted=(*found.doubted, *doubted))
 
 
 def _counted(said: Said, found: Understood, named: list[Mention], due: date) -> Understood | None:

@@ -24,7 +24,7 @@ from services.understanding.fast.asides.vetoes import goes_over, vetoes_met
 from services.understanding.fast.clause_reader import ClauseReader
 from services.understanding.fast.clauses.clauses import only, sentences
 from services.understanding.fast.clauses.joining import told_both
-from services.understanding.fast.clauses.joints import MAX_JOINTS, first_of, joints
+from services.understanding.fast.clauses.joints import MAX_JOINTS, first_of, joints, on_the_same_day
 from services.understanding.fast.clauses.segments import begins
 from services.understanding.fast.consent.consent import ConsentGrammar, consent_grammar
 from services.understanding.fast.fallback.asked import asked_how, conditional, of_its_account, of_its_bill
@@ -97,7 +97,7 @@ class Understander:
         if found.intent is Intent.CORRECT and not (found.slots != NO_SLOTS or found.unresolved or found.rejected):
             found = replace(found, intent=Intent.DENY)  # something else is wanted, and what was not said
         found = with_payee(hearing, as_source(hearing, of_its_own(hearing, found)))
-        found = of_its_bill(hearing, found)
+        found = of_its_bill(hearing, on_the_same_day(hearing, found))
         found = of_its_account(hearing, found)
         found = of_the_bill(found) if context.terms.awaited is Awaited.BILL else found
         return self._refused_for(hearing, asked_how(hearing, found))

@@ -28,7 +28,7 @@ _OPEN: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE})
 
 def storied(said: Said, found: Understood) -> Understood | None:
     """The order; None where no clause is one by itself beside a story, or all was read with nothing of the story's."""
-    if not said.context.idle or said.context.code or found.then is not None:
+    if not said.context.idle or said.context.code or (found.then is not None and SlotName.PAYEE not in found.missing):
         return None
     read = found.sure and not found.missing and not found.doubted
     for story in stories(said):
@@ -114,7 +114,8 @@ def _with_its_sum(story: Story, plain: str) -> str:
 
 def _whole(order: Understood) -> bool:
     """Whether it is an order of which nothing is open but how much and to whom."""
-    closed = not (order.then or order.unread or order.unresolved or order.rejected or order.doubted)
+    second = order.then is None or (_whole(order.then) and not (order.then.missing or order.then.then))
+    closed = second and not (order.unread or order.unresolved or order.rejected or order.doubted)
     if not closed or order.rule is None or order.route is not Route.FAST or not _OPEN.issuperset(order.missing):
         return False
     return order.intent in CARDS or order.intent in MONEY_MOVING

@@ -215,9 +215,11 @@ def with_payee(hearing: Hearing, found: Understood) -> Understood:
         return found
     if not hearing.grammar.words.them.intersection(hearing.reading.words):
         return found
-    match = named(hearing)
+    match, then = named(hearing), found.then
     if match is None or match.choice is None:
         return found
+    if then is not None and then.slots.payee is not None and then.slots.payee.value == match.choice:
+        return found  # of the order behind it: "send her two hundred, and forty eight to the cleaner"
     evidence = Evidence.naming(match, RULE)
     given = replace(found.slots, payee=Slot(PayeeId(match.choice), evidence))
     missing = tuple(slot for slot in found.missing if slot is not SlotName.PAYEE)

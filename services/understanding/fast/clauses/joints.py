@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Final, TypeVar
 
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Understood
+from schemas.intent import MONEY_MOVING, Evidence, Intent, Route, Slots, Understood
+from services.understanding.fast.ruleset.meanings import on_its_day
 from services.understanding.fast.words.hearing import Hearing
 
 _Hearing = TypeVar("_Hearing", bound=Hearing)
@@ -36,6 +37,23 @@ def joints(hearing: Hearing, start: int) -> list[tuple[int, int]]:
     places = range(start + 1, size - 1)
     known.update((at, joint(hearing, at)) for at in places if at not in known)
     return [(at, stop) for at in places if (stop := known[at]) is not None and stop < size]
+
+
+def on_the_same_day(hearing: Hearing, found: Understood) -> Understood:
+    """Orders of which a later one is for the day of the one before, where that is said between them."""
+    words, said, then = hearing.reading.words, hearing.grammar.cues.same_day, found.then
+    if then is None or found.intent not in MONEY_MOVING or not said.meets(words):
+        return found
+    ends, begins = ([e.start for e in _evidence(order.slots)] for order in (found, then))
+    starts = (hearing.reading.units.starts[at] for at in range(len(words)) if said.begins(words, at))
+    between = any(max(ends, default=0) < start < min(begins, default=0) for start in starts)
+    then = on_its_day(then, found.slots.date) if between else then
+    return replace(found, then=on_the_same_day(hearing, then))
+
+
+def _evidence(slots: Slots) -> list[Evidence]:
+    told = (getattr(slots, name) for name in Slots.__slots__)
+    return [slot.evidence for slot in told if slot is not None]
 
 
 def first_of(

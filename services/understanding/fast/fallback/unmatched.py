@@ -113,13 +113,20 @@ class Unmatched:
             return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_GREETING)
         if not context.code and (wait := holding(hearing)) is not None:
             return wait
-        if context.terms.awaited in ORDERS and self._taken_back(words):  # "i already paid her, never mind"
+        awaited = context.terms.awaited
+        taken_back = awaited in ORDERS | {Awaited.PERSON} and self._taken_back(words)  # "i paid her, never mind"
+        if taken_back or (awaited is Awaited.PERSON and self._declined_last(hearing)):
             return Understood(Intent.DENY, route=Route.FAST, confidence=1.0, payees=hearing.heard.payees)
         return None if context.idle else alarmed(hearing)
 
     def _taken_back(self, words: tuple[str, ...]) -> bool:
         """Whether the last words call off what was said."""
         return self._grammar.spaced and self._grammar.cues.withdrawing.closes(words)
+
+    def _declined_last(self, hearing: Hearing) -> bool:
+        """Whether the last clause alone is a no: 「薬局のだった、やっぱりいいです」."""
+        _, mark, last = hearing.text.rstrip("。").rpartition("、")
+        return bool(mark) and self._consent.part(last, hearing.context) in {Intent.DENY, Intent.CANCEL}
 
     def _stopped(self, hearing: Hearing, vetoes: tuple[RuleId, ...]) -> tuple[set[str], tuple[RuleId, ...]]:
         """What speaks against a command; nothing where what was before is told, and then what is wanted."""

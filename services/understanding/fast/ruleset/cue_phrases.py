@@ -59,6 +59,8 @@ class CuePhrases:
     now: frozenset[str]
     morning: frozenset[str]
     due_days: frozenset[str]
+    same_day: Trie
+    due_or_now: frozenset[str]
     due_before: dict[str, int]
     misheard: dict[tuple[str, ...], tuple[str, ...]]
     from_its_day: dict[str, int]

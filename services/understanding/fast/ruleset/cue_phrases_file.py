@@ -28,6 +28,8 @@ class CuePhrasesFile(RuleFile):
     now: frozenset[str] = frozenset()  # says no day beside an order
     morning: frozenset[str] = frozenset()  # behind a day: when its orders are carried out, and no more
     due_days: frozenset[str] = frozenset()  # the day on which a bill falls due
+    same_day: tuple[str, ...] = ()  # between two orders: for the day of the first
+    due_or_now: frozenset[str] = frozenset()  # that day, or "in that case"
     due_before: dict[str, int] = Field(default_factory=dict)  # beside that day: so many days before it
     from_its_day: dict[str, int] = Field(default_factory=dict)  # so many days from that of what was read back
     shifting: dict[str, int] = Field(default_factory=dict)  # behind a number of days: so many forward or back

@@ -17,6 +17,7 @@ _OFFERED: Final = {
     Awaited.UNLOCK: CARDS,
     Awaited.PERSON: frozenset({Intent.HUMAN_HANDOFF}),
 }
+_TO_THEM: Final = "transfer_money.to_them"
 _FOR_WHAT: Final = ("bill_payment.for_what", "transfer_money.for_what")
 """Names of rules of words that tell what money is for."""
 Rank = tuple[int, int, int]
@@ -68,7 +69,7 @@ def joined(one: Understood, two: Understood) -> Understood | None:
     if two.intent is Intent.HUMAN_HANDOFF:
         return replace(one, then=two) if one.intent is Intent.CARD_LOCK else replace(two, then=one)
     if _for_what(one) and two.intent is Intent.TRANSFER_MONEY and two.slots.payee and two.slots.amount:
-        return _on_its_day(two, one.slots.date)
+        return on_its_day(two, one.slots.date)
     if one.intent in _REFUSALS and two.intent in _REFUSALS:
         return two
     if two.intent in _REFUSALS:
@@ -83,8 +84,8 @@ def _for_what(part: Understood) -> bool:
     return part.by(*_FOR_WHAT) and part.slots.bill is None and part.then is None
 
 
-def _on_its_day(order: Understood, day: Slot[DateValue] | None) -> Understood:
-    """The order, on the day that what it is for is due, unless it names one of its own."""
+def on_its_day(order: Understood, day: Slot[DateValue] | None) -> Understood:
+    """The order, on the day of what was told before it, unless it names one of its own."""
     if day is None or order.slots.date is not None:
         return order
     left = tuple(m for m in order.unresolved if m.evidence.start != day.evidence.start)
@@ -106,6 +107,7 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         return True
     named = all(
         part.slots.payee is not None
+        or (part is one and part.by(_TO_THEM))
         or part.slots.target is not None
         or any(mention.slot is SlotName.PAYEE for mention in part.unresolved)
         or part.by(*LEANING)
