@@ -42,7 +42,7 @@ _KINDS: Final = {
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
-    "limit_asked": _Kind(Intent.QNA),
+    "limit_asked": _Kind(Intent.QNA, "", "any", days=1),
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
     "arrives": _Kind(Intent.QNA),
     "of_all_told": _FURTHER,
