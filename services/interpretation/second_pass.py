@@ -55,6 +55,7 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
+from services.understanding.clarification.lost_parts import ordered_before
 from services.understanding.clarification.money_questions import asked_of_money, narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
@@ -180,6 +181,7 @@ _LOOKS: Final = (
     _Look(_ELSE, asked_first),
     _Look(_ELSE, asked_after),
     _Look(_ELSE, asked_besides),
+    _Look(_ELSE, ordered_before),
     # An order in words that sound like what was said.
     _Look(_ELSE, misheard),
     # Transfers side by side, each with its day.
