@@ -125,6 +125,8 @@ class Retriever:
         if index is None:
             return RetrievalResult()
         needed = terms = index.asked(question.text)
+        if not question.about:
+            terms = index.words.meant(terms)
         if needed and question.about:
             over = index.words.replaced(needed)
             terms = [*needed, *(term for term in index.asked(question.about) if term not in {*needed, *over})]

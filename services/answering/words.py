@@ -27,11 +27,13 @@ class AnswerWords(RuleFile):
     """rules/answer/<language>.yaml: what the search ignores, what it takes for the same, what is not its business.
 
     `instead`: terms of which one, said later, takes the place of the others: "and domestic?" is no more about abroad.
+    `alone`: terms that a question is about, by those that it holds and no others: who asks about a fee means a transfer's.
     """
 
     stop: list[str]
     same: dict[str, list[str]]
     instead: tuple[frozenset[str], ...] = ()
+    alone: dict[str, tuple[str, ...]] = {}
     personal: list[str]
 
 
@@ -54,6 +56,7 @@ class Words:
         said = [(_fold(word), term) for term, words in rules.same.items() for word in (term, *words)]
         self._cutter: _Cutter = _Japanese(said, rules.stop) if language == "ja" else _Spaced(said, rules.stop)
         self._instead = rules.instead
+        self._alone = {frozenset(held.split()): term.split() for term, all_ in rules.alone.items() for held in all_}
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:
@@ -64,6 +67,10 @@ class Words:
     def replaced(self, terms: Collection[str]) -> frozenset[str]:
         """Those of an earlier question in whose place `terms` stand."""
         return frozenset[str]().union(*(each for each in self._instead if not each.isdisjoint(terms))).difference(terms)
+
+    def meant(self, terms: list[str]) -> list[str]:
+        """What a question that holds these terms and no others is about."""
+        return self._alone.get(frozenset(terms), terms)
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats kept. Amounts are none: they are what is asked, or a case of it."""
