@@ -43,6 +43,7 @@ class DialogueRules(RuleFile):
     last_of_it: frozenset[str] = frozenset()
     of_all_told: frozenset[str] = frozenset()
     limit_asked: frozenset[str] = frozenset()
+    own_limit: str = "(?!)"
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()
     again: frozenset[str]
@@ -99,6 +100,10 @@ class DialogueRules(RuleFile):
     def leans(self, text: str) -> bool:
         """Whether words go on with a question: "and on Sundays?"."""
         return re.search(self.leaning, text, re.IGNORECASE) is not None
+
+    def asks_limit(self, text: str) -> bool:
+        """Whether a question that no rule has read is about how much may be sent: no document tells what is one's own."""
+        return re.search(self.own_limit, text) is not None
 
     def refuses(self, text: str) -> bool:
         """Whether words begin with a refusal, or say what is not meant: "no, the saver", 「普通じゃなくて」."""

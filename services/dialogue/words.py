@@ -127,7 +127,8 @@ def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
         if heard.then is None or heard.then.intent not in MONEY_MOVING:
             return state, Answer(reply=reply("error.not_allowed"))
         return command(state.keeping(state.memory.first(reply("error.not_allowed"))), heard.then, facts)
-    if heard.by(*dialogue_rules().limit_asked) and facts.profile.limits:
+    limits = heard.by(*dialogue_rules().limit_asked) or (heard.then is None and dialogue_rules().asks_limit(text))
+    if limits and facts.profile.limits:
         return _limit(state, facts)
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)

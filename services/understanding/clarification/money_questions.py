@@ -44,6 +44,7 @@ _KINDS: Final = {
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA, "", "any", days=1),
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
+    "may_send": _Kind(Intent.QNA, "", "any", days=1),
     "arrives": _Kind(Intent.QNA),
     "of_all_told": _FURTHER,
     "of_some_size": _FURTHER,
