@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
+from pydantic import Field
+
 from rules.load import RuleFile, load
 
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
@@ -27,13 +29,13 @@ class AnswerWords(RuleFile):
     """rules/answer/<language>.yaml: what the search ignores, what it takes for the same, what is not its business.
 
     `instead`: terms of which one, said later, takes the place of the others: "and domestic?" is no more about abroad.
-    `alone`: terms that a question is about, by those that it holds and no others: who asks about a fee means a transfer's.
+    `alone`: terms that a question is about, by those that it holds and no others: a fee, and no more, is a transfer's.
     """
 
     stop: list[str]
     same: dict[str, list[str]]
     instead: tuple[frozenset[str], ...] = ()
-    alone: dict[str, tuple[str, ...]] = {}
+    alone: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     personal: list[str]
 
 

@@ -17,7 +17,7 @@ from schemas.decision import (
 )
 from schemas.intent import Intent, SlotName, Topic
 from schemas.span import MoneyValue
-from services.dialogue.asked import owed_to
+from services.dialogue.asked import asked_of_cards, owed_to
 from services.dialogue.bills import bills_due
 from services.dialogue.errands import history, offer_of, payees, result
 from services.dialogue.events import ActionDone, Facts
@@ -47,9 +47,8 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
             return foreign(memory, task, facts) or _transfer(memory, task, facts)
         case Intent.BILL_PAYMENT:
             return _bill(memory, task, facts)
-        case Intent.CARD_LOCK if task.asked == Topic.WHETHER and (known := card(facts, task.card)) is not None:
-            state = "card.is_locked" if known.locked else "card.is_not_locked"
-            return done(memory, Answer(reply=reply(state, card=card_name(facts, known))))
+        case Intent.CARD_LOCK if task.asked in {Topic.WHETHER, Topic.OTHERS} and facts.profile.cards:
+            return done(memory, Answer(reply=asked_of_cards(task, facts)))
         case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
             return _card(memory, task, facts)
         case Intent.BALANCE_INQUIRY if task.bill is None:

@@ -57,6 +57,8 @@ class DialogueRules(RuleFile):
     gone_wrong: frozenset[str] = frozenset()
     not_here: frozenset[str] = frozenset()
     left_unpaid: frozenset[str] = frozenset()
+    what_now: frozenset[str] = frozenset()
+    warned: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()
@@ -102,7 +104,7 @@ class DialogueRules(RuleFile):
         return re.search(self.leaning, text, re.IGNORECASE) is not None
 
     def asks_limit(self, text: str) -> bool:
-        """Whether a question that no rule has read is about how much may be sent: no document tells what is one's own."""
+        """Whether a question that no rule has read is about how much may be sent, which no document knows."""
         return re.search(self.own_limit, text) is not None
 
     def refuses(self, text: str) -> bool:

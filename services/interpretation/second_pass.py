@@ -55,7 +55,7 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
-from services.understanding.clarification.lost_parts import ordered_before
+from services.understanding.clarification.lost_parts import found_again, ordered_before
 from services.understanding.clarification.money_questions import asked_of_money, narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
@@ -130,6 +130,7 @@ _LOOKS: Final = (
     _Look(_ALL, taken_back, asked_of_person),
     _Look(_ALL, called_off),
     _Look(_ALL, back_on, meant_instead),
+    _Look(_ALL, found_again),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),

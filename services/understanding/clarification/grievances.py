@@ -16,8 +16,9 @@ from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a_card, own_cards
 
 _RULE: Final = RuleId("intents.grievance@1")
+_ASKED: Final = RuleId("intents.asks_advice@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
-_SORRY, _NOT_HERE, _SCAM, _KIN, _HOLD, _ABOUT = "sorry", "not_here", "scam", "kin", "hold", "about"
+_SORRY, _NOT_HERE, _SCAM, _KIN, _HOLD, _ABOUT, _ADVICE = "sorry", "not_here", "scam", "kin", "hold", "about", "advice"
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
 """What a wish to have money back may have been read as."""
@@ -38,8 +39,13 @@ def deceived(said: Said, found: Understood) -> Understood | None:
 
 
 def taken_back(said: Said, found: Understood) -> Understood | None:
-    """A person for what was sent by mistake; at the offer of one, that what is doubted is better not sent."""
+    """A person for what was sent by mistake; at the offer of one, what to do about what may be a scam."""
     patterns, text, asked = said.rules.patterns.alarms, said.text, said.context.terms.awaited
+    open_ = found.route is Route.CLARIFY or found.intent in {Intent.QNA, Intent.DENY}
+    advice = patterns.asks_advice.search(text) if asked is Awaited.PERSON and open_ and found.consent is None else None
+    if advice is not None:
+        again = Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_ASKED)
+        return _offer(said, _ADVICE) if advice["sure"] else again
     if found.consent is None and asked is Awaited.PERSON and patterns.better_not.search(text):
         return _offer(said, _HOLD)
     wrongly = said.context.idle and found.intent in _READ and patterns.sent_wrongly.search(text)

@@ -1,7 +1,7 @@
 """A card's lock, or an order, beside something that is only looked up, where that alone was read.
 
 「VISA止めて、あとさっきの残高」. A lock is never passed over in silence: where it can't be told which, it is said that
-something was missed.
+something was missed. And behind a lock, the wish to undo it after other words.
 """
 
 from dataclasses import replace
@@ -48,6 +48,19 @@ def ordered_before(said: Said, found: Understood) -> Understood | None:
         if _locks(asked) and order.intent in READING and order.route is Route.FAST and order.whole:
             return one_after_another([order, *_apart(asked)])
     return _not_all(said, found)
+
+
+def found_again(said: Said, found: Understood) -> Understood | None:
+    """A card just locked that is to work again, asked for in the last words: the others tell where it was."""
+    context, unread = said.context, found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
+    if not unread or context.recent is not Intent.CARD_LOCK or not context.idle:
+        return None
+    for end, start in reversed(_pauses(said)):
+        asked = said.look(said.units.starts[start], len(said.text), context)
+        if asked.intent is Intent.CARD_UNLOCK and asked.route is Route.FAST and asked.whole and asked.then is None:
+            told = said.look(0, end, context)
+            return asked if told.intent is None or told.intent in {Intent.QNA, Intent.CARD_UNLOCK} else None
+    return None
 
 
 def _not_all(said: Said, found: Understood) -> Understood | None:

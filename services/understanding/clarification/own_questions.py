@@ -19,6 +19,7 @@ _RULE: Final = RuleId("intents.own_asked@1")
 _AGAIN: Final = RuleId("intents.same_history@1")
 _IT: Final = RuleId("intents.of_history@1")
 _LAST: Final = RuleId("intents.last_of_it@1")
+_THAT_CARD: Final = RuleId("intents.card_again@1")
 _LEAST: Final = 4
 """Letters of a word that may tell a merchant."""
 _STRETCH: Final = 5
@@ -34,6 +35,8 @@ def own_asked(said: Said, found: Understood) -> Understood | None:
         return None
     if patterns.unbooked.search(text):
         return Understood(Intent.CANCEL, NO_SLOTS, (), Route.FAST, 1.0, _RULE)
+    if (state := _states(said)) is not None:
+        return state
     asks = patterns.asks_own.search(text) is not None
     if asks and (state := _card(said)) is not None:
         return state
@@ -56,6 +59,24 @@ def _card(said: Said) -> Understood | None:
         return None
     whether = Slot(str(Topic.WHETHER), said.heard.whole(_RULE))
     return Understood(Intent.CARD_LOCK, Slots(card=card, topic=whether), (), Route.FAST, 1.0, _RULE)
+
+
+def _states(said: Said) -> Understood | None:
+    """How the card that is named stands, or all of them, all others, or the one that was just spoken of."""
+    patterns, cards = said.rules.patterns.own, own_cards(said.hearing)
+    if cards is None:
+        return None
+    text = said.text
+    for card in cards.values():
+        text = text.replace(card.evidence.surface, "C")
+    again = said.context.recent is Intent.CARD_LOCK and patterns.card_again.fullmatch(text) is not None
+    others, one = patterns.card_others.fullmatch(text), len(cards) == 1 and patterns.card_state.fullmatch(text)
+    if not (again or others or one or patterns.card_states.fullmatch(text)):
+        return None
+    topic = Slot(str(Topic.OTHERS if others else Topic.WHETHER), said.heard.whole(_RULE))
+    slots = Slots(card=next(iter(cards.values())) if one else None, topic=topic)
+    rule = _THAT_CARD if again or others else _RULE
+    return Understood(Intent.CARD_LOCK, slots, (), Route.FAST, 1.0, rule)
 
 
 def _of_bill(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:

@@ -23,6 +23,7 @@ class PatternParts(RuleFile):
     wages: str = ""
     small: str = ""
     denied: str = ""
+    stopped: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -209,6 +210,10 @@ class OwnPatterns(RuleFile):
     in_general: Pattern = _NOWHERE
     unbooked: Pattern = _NOWHERE
     of_its_state: Pattern = _NOWHERE
+    card_state: Pattern = _NOWHERE
+    card_states: Pattern = _NOWHERE
+    card_others: Pattern = _NOWHERE
+    card_again: Pattern = _NOWHERE
     went_out: Pattern = _NOWHERE
     that_payment: Pattern = _NOWHERE
     sought_out: Pattern = _NOWHERE
@@ -224,6 +229,7 @@ class AlarmPatterns(RuleFile):
     sent_wrongly: Pattern = _NOWHERE
     of_the_person: Pattern = _NOWHERE
     better_not: Pattern = _NOWHERE
+    asks_advice: Pattern = _NOWHERE
     was_told: Pattern = _NOWHERE
     pressed: Pattern = _NOWHERE
     new_number: Pattern = _NOWHERE
