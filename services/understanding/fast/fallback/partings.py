@@ -48,7 +48,9 @@ def holding(hearing: Hearing) -> Understood | None:
     size = len(reading.words)
     if not any(reading.phrases(grammar.phrases.holds)):
         return None
-    inside = {at for edges in reading.verbs for edge in edges for at in range(edge.start + 1, edge.end)}  # 貯まって, 止まって
+    inside = {
+        at for edges in reading.verbs for edge in edges for at in range(edge.start + 1, edge.end)
+    }  # 貯まって, 止まって
     inside |= {
         at for at in range(1, size) if in_nouns(reading.words[at - 1]) and not in_nouns(reading.words[at])
     }  # 止まって
