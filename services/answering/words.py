@@ -30,12 +30,14 @@ class AnswerWords(RuleFile):
 
     `instead`: terms of which one, said later, takes the place of the others: "and domestic?" is no more about abroad.
     `alone`: terms that a question is about, by those that it holds and no others: a fee, and no more, is a transfer's.
+    `subjects`: terms that a passage has to hold where they are asked about: the fee of an ATM is none for sending.
     """
 
     stop: list[str]
     same: dict[str, list[str]]
     instead: tuple[frozenset[str], ...] = ()
     alone: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    subjects: frozenset[str] = frozenset()
     personal: list[str]
 
 
@@ -59,6 +61,7 @@ class Words:
         self._cutter: _Cutter = _Japanese(said, rules.stop) if language == "ja" else _Spaced(said, rules.stop)
         self._instead = rules.instead
         self._alone = {frozenset(held.split()): term.split() for term, all_ in rules.alone.items() for held in all_}
+        self.subjects = rules.subjects
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:

@@ -44,6 +44,7 @@ class DialogueRules(RuleFile):
     of_all_told: frozenset[str] = frozenset()
     limit_asked: frozenset[str] = frozenset()
     own_limit: str = "(?!)"
+    come_in_then: frozenset[str] = frozenset()
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()
     again: frozenset[str]

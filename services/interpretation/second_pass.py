@@ -35,6 +35,7 @@ from services.understanding.clarification.grievances import (
     asked_plainly,
     back_on,
     deceived,
+    in_trouble,
     taken_back,
 )
 from services.understanding.clarification.history_count import so_many
@@ -131,6 +132,7 @@ _LOOKS: Final = (
     _Look(_ALL, called_off),
     _Look(_ALL, back_on, meant_instead),
     _Look(_ALL, found_again),
+    _Look(_ALL, in_trouble),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),

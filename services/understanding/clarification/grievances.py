@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import READING, Intent, Route, Slot, Slots, Understood
+from schemas.intent import READING, Intent, Route, Slot, Slots, Topic, Understood
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a_card, own_cards
@@ -19,6 +19,7 @@ _RULE: Final = RuleId("intents.grievance@1")
 _ASKED: Final = RuleId("intents.asks_advice@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
 _SORRY, _NOT_HERE, _SCAM, _KIN, _HOLD, _ABOUT, _ADVICE = "sorry", "not_here", "scam", "kin", "hold", "about", "advice"
+_LOCK: Final = Intent.CARD_LOCK
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
 """What a wish to have money back may have been read as."""
@@ -70,6 +71,20 @@ def back_on(said: Said, found: Understood) -> Understood | None:
     cards = own_cards(said.hearing) if said.rules.patterns.alarms.back_on.search(said.text) else None
     named = cards is not None and len(cards) <= 1 and (cards or CALLED.intersection(said.units.words))
     return of_a_card(Intent.CARD_UNLOCK, cards or {}, Route.CLARIFY, _RULE) if named else None
+
+
+def in_trouble(said: Said, found: Understood) -> Understood | None:
+    """A card of the caller's that was declined or does not work: whether it is locked is told, if need be asked which."""
+    read = found.intent not in {None, Intent.QNA} and (found.route is not Route.CLARIFY or found.intent is not _LOCK)
+    if read or found.rule not in {None, RULE} or found.then is not None or not said.context.idle:
+        return None
+    if said.rules.patterns.alarms.card_trouble.search(said.text) is None or (cards := own_cards(said.hearing)) is None:
+        return None
+    if len(cards) > 1:
+        return None
+    topic = Slot(str(Topic.TROUBLE), said.heard.whole(_RULE))
+    slots = Slots(card=next(iter(cards.values()), None), topic=topic)
+    return Understood(_LOCK, slots, (), Route.FAST, SURE, _RULE)
 
 
 def asked_plainly(said: Said, found: Understood) -> Understood | None:

@@ -57,6 +57,8 @@ _KINDS: Final = {
     "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
     "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
     "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
+    "income_asked": _Kind(Intent.RECENT_TRANSACTIONS, Topic.RECEIVED, days=1),
+    "come_in_then": _Kind(Intent.RECENT_TRANSACTIONS, Topic.WHETHER, Intent.RECENT_TRANSACTIONS, days=1),
     "same_history": _FURTHER,
     "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
@@ -68,7 +70,10 @@ _EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}
 _BOUNDS: Final = {"over": "at_least", "under": "at_most"}
 _SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then"})
 _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
+_COUNTS: Final = frozenset({"last_few", "income_asked"})
+"""Where a number is how many are asked for."""
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
+_INCOME, _COME, _SUM = "income_asked", "come_in_then", "total"
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -154,7 +159,10 @@ class NamedThings:
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
         topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
         slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(topic), whole) if topic else None}
-        slots["choice"] = Slot(1, whole) if name in _ONE else None
+        if name in {_INCOME, _COME}:
+            more = Topic.TOTAL if _SUM in groups else topic
+            slots["topic"] = Slot(str(Topic.RECEIVED), whole, (str(more),))
+        slots["choice"] = Slot(1, whole) if name in _ONE or "last" in groups else None
         ids = self._bills(name, kind, groups)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
         accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
@@ -164,18 +172,18 @@ class NamedThings:
         if sums:
             many = [int(v) for v in sums[0].value.values if isinstance(v, str) and v.isdecimal()]
             told = comes_to(sums[0].value, self.said.heard)
-            value = many[:1] if name == "last_few" else told[:1]
+            value = many[:1] if name in _COUNTS else told[:1]
             place = next((_BOUNDS[each] for each in groups if each in _BOUNDS), "amount")
-            slots["choice" if name == "last_few" else place] = replace(sums[0], value=value[0]) if value else None
+            slots["choice" if name in _COUNTS else place] = replace(sums[0], value=value[0]) if value else None
             waits = name == "enough" and not self.said.context.idle  # 「二千円足りない」 corrects what was read back
             if len(sums) > 1 or not value or (len(told) > 1 and name == "enough") or waits:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
-        if name == _PAID and (days := self.of("D")):
+        if name in {_PAID, _INCOME} and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
-        if name in _SHOPS:
-            slots["merchant"] = Slot(groups["shop"].replace(self.said.rules.patterns.names.of, ""), whole)
+        if shop := groups.get("shop") or groups.get("pay"):
+            slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
@@ -256,8 +264,11 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
         about = Topic.WHETHER
     elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
         about = Topic.SPENT
+    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.earns.search(said.text):
+        about = Topic.RECEIVED
     if about:
-        first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
+        asked = (slots.about, *slots.topic.readings) if slots.topic is not None else ()
+        first, *rest = (str(about), *asked) if about == Topic.RECEIVED else (*asked, str(about))
         slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
     return replace(found, slots=slots) if slots is not found.slots or found.unresolved else None
 

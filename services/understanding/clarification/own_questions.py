@@ -147,7 +147,9 @@ def _sought(said: Said, things: NamedThings, period: Slot[DateValue] | None) -> 
     if not (words or amount):
         return None
     merchant = Slot(" ".join(words), heard.whole(_RULE)) if words else None
-    return Slots(merchant=merchant, amount=amount, topic=topic, period=period)
+    last = not more and said.rules.spaced and said.rules.cues.last_one.holds(said.units.words)
+    one = Slot(1, heard.whole(_RULE)) if last else None
+    return Slots(merchant=merchant, amount=amount, topic=topic, period=period, choice=one)
 
 
 def _amount(said: Said, things: NamedThings) -> Slot[MoneyValue] | None:

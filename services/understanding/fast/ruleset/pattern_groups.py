@@ -203,6 +203,7 @@ class OwnPatterns(RuleFile):
     income: Pattern = _NOWHERE
     asks_whether: Pattern = _NOWHERE
     spends: Pattern = _NOWHERE
+    earns: Pattern = _NOWHERE
     shop_kind: Pattern = _NOWHERE
     of_those: Pattern = _NOWHERE
     asks_own: Pattern = _NOWHERE
@@ -234,6 +235,7 @@ class AlarmPatterns(RuleFile):
     pressed: Pattern = _NOWHERE
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
+    card_trouble: Pattern = _NOWHERE
     asked_plainly: Pattern = _NOWHERE
     worried: Pattern = _NOWHERE
     grievance: Pattern = _NOWHERE
