@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from functools import reduce
 
 from schemas.banking import Bill, Transaction, TransactionFilter
 from schemas.decision import Reply, Sift
@@ -12,7 +11,7 @@ from schemas.ids import PayeeId
 from schemas.intent import Intent, Topic, Understood
 from schemas.money import Money
 from services.dialogue.events import Facts
-from services.dialogue.names import bill, both, card, card_name, day_name, open_bills, payee_name, reply
+from services.dialogue.names import bill, both, day_name, open_bills, payee_name, reply
 from services.dialogue.phases import Task
 from services.dialogue.policy import money, source_of
 from services.dialogue.rules import dialogue_rules
@@ -191,14 +190,6 @@ def asked_of_bills(task: Task, facts: Facts) -> Reply | None:
     if task.asked == Topic.WHETHER and days is not None:
         return both(reply("say.yes" if days.start <= due.due_on <= days.end else "say.no"), told)
     return None
-
-
-def asked_of_cards(task: Task, facts: Facts) -> Reply:
-    """Whether the card that is asked about is locked, or each of the others, or each of all where none is told."""
-    one, others = card(facts, task.card), [each for each in facts.profile.cards if each.id != task.card]
-    about = others if one is None or (task.asked == Topic.OTHERS and others) else [one]
-    states = (("card.is_locked" if each.locked else "card.is_not_locked", each) for each in about)
-    return reduce(both, (reply(state, card=card_name(facts, each)) for state, each in states))
 
 
 def _listed(bills: Sequence[Bill]) -> Reply:

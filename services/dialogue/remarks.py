@@ -34,6 +34,8 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
         return _of_several(state, state.task, heard, facts)
     if topic == Topic.WHO and isinstance(state.phase, Reading | Confirming):
         return _to_whom(state.memory, state.phase.it, facts)
+    if topic in {Topic.NEW, Topic.CODE} and isinstance(state.phase, Reading | Confirming):
+        return _of_what_follows(state.memory, state.phase.it, topic, facts)
     if topic == Topic.THAT_MUCH and isinstance(state.phase, Reading | Confirming):
         return _so_much(state.memory, state.phase.it, heard.slots, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
@@ -49,6 +51,14 @@ def _to_whom(memory: Memory, it: ReadBack, facts: Facts) -> Step:
     payee = it.order.payee_id
     told = None if payee is None else reply("say.to_whom", payee=payee_in_full(facts, payee))
     return read_again(memory if told is None else memory.first(told), it)
+
+
+def _of_what_follows(memory: Memory, it: ReadBack, topic: str, facts: Facts) -> Step:
+    """Whether its payee is a new one, or that what has to be approved is asked for in time; then it is read again."""
+    payee = facts.payees.get(it.order.payee_id) if it.order.payee_id is not None else None
+    new = payee is not None and payee.is_new
+    said = "say.code_then" if topic == Topic.CODE else "say.yes" if new else "say.no"
+    return read_again(memory.first(reply(said)), it)
 
 
 def _so_much(memory: Memory, it: ReadBack, said: Slots, facts: Facts) -> Step:

@@ -35,6 +35,7 @@ from services.understanding.clarification.grievances import (
     asked_plainly,
     back_on,
     deceived,
+    disputed,
     in_trouble,
     taken_back,
 )
@@ -61,7 +62,7 @@ from services.understanding.clarification.money_questions import asked_of_money,
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
-from services.understanding.clarification.own_questions import own_asked
+from services.understanding.clarification.own_questions import beside_the_lock, own_asked
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on, some_time
 from services.understanding.clarification.reckoned_orders import measured
@@ -132,7 +133,8 @@ _LOOKS: Final = (
     _Look(_ALL, called_off),
     _Look(_ALL, back_on, meant_instead),
     _Look(_ALL, found_again),
-    _Look(_ALL, in_trouble),
+    _Look(_ALL, beside_the_lock, in_trouble),
+    _Look(_ALL, disputed),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),

@@ -10,7 +10,9 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import READING, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Topic, Understood
+from services.understanding.clarification.money_questions import NamedThings
+from services.understanding.clarification.own_questions import what_to_seek
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a_card, own_cards
@@ -85,6 +87,19 @@ def in_trouble(said: Said, found: Understood) -> Understood | None:
     topic = Slot(str(Topic.TROUBLE), said.heard.whole(_RULE))
     slots = Slots(card=next(iter(cards.values()), None), topic=topic)
     return Understood(_LOCK, slots, (), Route.FAST, SURE, _RULE)
+
+
+def disputed(said: Said, found: Understood) -> Understood | None:
+    """A payment that the caller does not know, by its sum or who got it: it is looked up, and a person offered."""
+    if found.intent in MONEY_MOVING or found.then is not None or not said.context.idle:
+        return None
+    match = said.rules.patterns.alarms.disputed.search(said.text)
+    slots = what_to_seek(said, NamedThings(said, found), None) if match is not None else None
+    if match is None or slots is None or (slots.amount is None and not match["at"]):
+        return None
+    topic = Slot(str(Topic.SOUGHT), said.heard.evidence(0, 0, _RULE), (str(Topic.TROUBLE),))
+    slots = replace(slots, topic=topic, choice=None, merchant=slots.merchant if match["at"] else None)
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, SURE, _RULE)
 
 
 def asked_plainly(said: Said, found: Understood) -> Understood | None:

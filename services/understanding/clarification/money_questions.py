@@ -54,6 +54,7 @@ _KINDS: Final = {
     "of_history": _FURTHER,
     "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
+    "that_card": _Kind(Intent.CARD_LOCK, Topic.WHETHER, Intent.CARD_LOCK),
     "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
     "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
     "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
@@ -184,6 +185,8 @@ class NamedThings:
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
+        if name == "enough" and (match := self.said.heard.payees) is not None and match.choice is not None:
+            slots["payee"] = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))  # "then send him nine hundred"
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None

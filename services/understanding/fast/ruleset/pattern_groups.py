@@ -180,6 +180,9 @@ class InquiryPatterns(RuleFile):
     one_asked: Pattern = _NOWHERE
     its_sum: Pattern = _NOWHERE
     asks_done: Pattern = _NOWHERE
+    asks_amount: Pattern = _NOWHERE
+    asks_new: Pattern = _NOWHERE
+    asks_code: Pattern = _NOWHERE
     asks_what_now: Pattern = _NOWHERE
     and_of: Pattern = _NOWHERE
     asked_instead: Pattern = _NOWHERE
@@ -215,6 +218,7 @@ class OwnPatterns(RuleFile):
     card_states: Pattern = _NOWHERE
     card_others: Pattern = _NOWHERE
     card_again: Pattern = _NOWHERE
+    beside_the_lock: Pattern = _NOWHERE
     went_out: Pattern = _NOWHERE
     that_payment: Pattern = _NOWHERE
     sought_out: Pattern = _NOWHERE
@@ -236,6 +240,7 @@ class AlarmPatterns(RuleFile):
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
     card_trouble: Pattern = _NOWHERE
+    disputed: Pattern = _NOWHERE
     asked_plainly: Pattern = _NOWHERE
     worried: Pattern = _NOWHERE
     grievance: Pattern = _NOWHERE
