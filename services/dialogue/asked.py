@@ -104,7 +104,8 @@ def followed(  # noqa: PLR0911 - one return a question
         before = replace(recent.period, start=date.min, end=recent.period.start - timedelta(days=1))
         return replace(recent, period=before, further=0, listed=task.listed, total=False, asked="")
     if heard.by(*rules.earlier):
-        return replace(recent, further=recent.further + so_many(recent), listed=task.listed or recent.listed, asked="")
+        told = 1 if recent.asked == Topic.WHETHER else so_many(recent)
+        return replace(recent, further=recent.further + told, listed=task.listed or recent.listed, asked="")
     if heard.by(*rules.others):
         at = recent.merchant or (payee_name(facts, recent.payee) if recent.payee is not None else "")
         nobody = replace(recent, merchant="", payee=None, payee_candidates=(), payee_heard="", bill=None, sought=None)

@@ -44,6 +44,7 @@ _KINDS: Final = {
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA, "", "any", days=1),
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
+    "charged": _Kind(Intent.RECENT_TRANSACTIONS),
     "may_send": _Kind(Intent.QNA, "", "any", days=1),
     "arrives": _Kind(Intent.QNA),
     "of_all_told": _FURTHER,
@@ -69,7 +70,7 @@ _UNREAD: Final = frozenset({"arrives", "of_all_told"})
 """Only where no rule has read the words."""
 _EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}
 _BOUNDS: Final = {"over": "at_least", "under": "at_most"}
-_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then"})
+_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then", "charged"})
 _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
 _COUNTS: Final = frozenset({"last_few", "income_asked"})
 """Where a number is how many are asked for."""
@@ -144,7 +145,8 @@ class NamedThings:
         pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
         if name in _UNREAD and self.found.rule is not None:
             return False
-        if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
+        named = [kind for _, _, kind, _ in self.things if kind != "U" or name != "charged"]  # 「ムービーネット」
+        if name in _SHOPS and (named or self.found.rule or (self.found.payees and self.found.payees.choice)):
             return False
         if name == _OWED and (not self.of("U") or self.found.rule is not None):
             return False
