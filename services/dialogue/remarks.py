@@ -27,23 +27,32 @@ _SAID: Final[dict[str, str]] = {
 """What is answered on a topic; what that was said of is asked about again."""
 
 
+_OF_IT: Final = frozenset({Topic.WHO, Topic.THAT_MUCH, Topic.NEW, Topic.CODE})
+"""Topics of what is read back."""
+
+
 def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
     """The answer to a remark on what waits; None where there is none."""
     topic = heard.slots.about
     if topic in {Topic.DROPPED, Topic.ONLY} and state.task is not None:
         return _of_several(state, state.task, heard, facts)
-    if topic == Topic.WHO and isinstance(state.phase, Reading | Confirming):
-        return _to_whom(state.memory, state.phase.it, facts)
-    if topic in {Topic.NEW, Topic.CODE} and isinstance(state.phase, Reading | Confirming):
-        return _of_what_follows(state.memory, state.phase.it, topic, facts)
-    if topic == Topic.THAT_MUCH and isinstance(state.phase, Reading | Confirming):
-        return _so_much(state.memory, state.phase.it, heard.slots, facts)
+    if topic in _OF_IT and isinstance(state.phase, Reading | Confirming):
+        return _of_it(state.memory, state.phase.it, heard.slots, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
     if values != Slots() or heard.rejected:
         return value(state.keeping(state.memory.first(reply(said))), replace(heard, slots=values), facts)
     return and_again(state, said, facts)
+
+
+def _of_it(memory: Memory, it: ReadBack, asked: Slots, facts: Facts) -> Step:
+    """What is asked of the order that is read back; then it is read again."""
+    if asked.about == Topic.WHO:
+        return _to_whom(memory, it, facts)
+    if asked.about == Topic.THAT_MUCH:
+        return _so_much(memory, it, asked, facts)
+    return _of_what_follows(memory, it, asked.about, facts)
 
 
 def _to_whom(memory: Memory, it: ReadBack, facts: Facts) -> Step:

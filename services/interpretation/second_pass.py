@@ -58,7 +58,8 @@ from services.understanding.clarification.interposed_questions import (
     then_paid,
 )
 from services.understanding.clarification.lost_parts import found_again, ordered_before
-from services.understanding.clarification.money_questions import asked_of_money, narrowed_history
+from services.understanding.clarification.money_questions import asked_of_money
+from services.understanding.clarification.narrowed_histories import narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all

@@ -76,7 +76,7 @@ def back_on(said: Said, found: Understood) -> Understood | None:
 
 
 def in_trouble(said: Said, found: Understood) -> Understood | None:
-    """A card of the caller's that was declined or does not work: whether it is locked is told, if need be asked which."""
+    """A card of the caller's that was declined or does not work, or which it is, where that is asked."""
     read = found.intent not in {None, Intent.QNA} and (found.route is not Route.CLARIFY or found.intent is not _LOCK)
     if read or found.rule not in {None, RULE} or found.then is not None or not said.context.idle:
         return None

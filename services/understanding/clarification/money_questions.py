@@ -10,7 +10,7 @@ from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
 from schemas.ids import AccountId, BillId, PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SUMS, DateValue, SpanKind
+from schemas.span import SUMS, DateValue
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
 
@@ -55,6 +55,7 @@ _KINDS: Final = {
     "of_history": _FURTHER,
     "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
+    "balance_now": _Kind(Intent.BALANCE_INQUIRY, days=1),
     "that_card": _Kind(Intent.CARD_LOCK, Topic.WHETHER, Intent.CARD_LOCK),
     "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
     "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
@@ -75,7 +76,7 @@ _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", 
 _COUNTS: Final = frozenset({"last_few", "income_asked"})
 """Where a number is how many are asked for."""
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
-_INCOME, _COME, _SUM = "income_asked", "come_in_then", "total"
+_INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -139,6 +140,13 @@ class NamedThings:
         beside = {"order"} if context.terms.awaited in ORDERS else set[str]()
         return {"any", *beside, *(("idle", "billed", context.recent) if context.idle else ())}
 
+    @property
+    def _after_a_balance(self) -> bool:
+        """Whether a balance was told or changed, and no other day is named than this one."""
+        days = [day.value.value for day in self.of("D")]
+        behind = self.said.context.recent in {Intent.BALANCE_INQUIRY, *MONEY_MOVING}
+        return behind and all(day.start == day.end == self.said.today for day in days)
+
     def may_be(self, name: str, kind: _Kind, groups: Collection[str]) -> bool:
         """Whether such is asked of what is named, and by how it was read."""
         bills = {each.value for each in self.of("B")}
@@ -147,6 +155,8 @@ class NamedThings:
             return False
         named = [kind for _, _, kind, _ in self.things if kind != "U" or name != "charged"]  # 「ムービーネット」
         if name in _SHOPS and (named or self.found.rule or (self.found.payees and self.found.payees.choice)):
+            return False
+        if name == _NOW and not self._after_a_balance:
             return False
         if name == _OWED and (not self.of("U") or self.found.rule is not None):
             return False
@@ -241,51 +251,3 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)
     return None
-
-
-def narrowed_history(said: Said, found: Understood) -> Understood | None:
-    """A history with what of it is asked: if it came in, by what name, only what was spent; of "that" the last one."""
-    patterns, slots, whole = said.rules.patterns.own, found.slots, said.heard.whole(_RULE)
-    if found.by("recent_transactions.it") and not patterns.of_those.search(said.text):
-        return replace(found, slots=replace(slots, choice=Slot(1, whole)))
-    if found.intent is not Intent.RECENT_TRANSACTIONS or found.by("recent_transactions.it"):
-        return None
-    bill = next((each.evidence for each in found.unresolved if each.slot is SlotName.BILL), None)
-    if bill is not None and not said.rules.spaced and not (slots.merchant or slots.payee or slots.bill):
-        slots = replace(slots, merchant=Slot(bill.surface, bill))  # of a bill that nobody sends, not of all
-        found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
-    elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
-        found = replace(found, unresolved=NamedThings(said, found).others)  # the rent, whose payments are asked about
-    slots = _to_whom(said, slots)
-    word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
-    if word is not None and slots.merchant is None and slots.payee is None:
-        slots = replace(slots, merchant=Slot(word[0], whole))
-    shop = patterns.shop_kind.search(said.text) if slots.merchant is None and slots.payee is None else None
-    if shop is not None:  # a card of the caller's is called so
-        slots = replace(slots, merchant=Slot(shop[0], said.heard.evidence(*shop.span(), _RULE)))
-    sums = any(span.kind in {SpanKind.MONEY, SpanKind.DIGITS} for span in said.heard.spans)
-    named, about = slots.merchant or slots.payee or slots.bill, ""
-    if named and not (sums or bill) and slots.choice is None and patterns.asks_whether.search(said.text):
-        about = Topic.WHETHER
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
-        about = Topic.SPENT
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.earns.search(said.text):
-        about = Topic.RECEIVED
-    if about:
-        asked = (slots.about, *slots.topic.readings) if slots.topic is not None else ()
-        first, *rest = (str(about), *asked) if about == Topic.RECEIVED else (*asked, str(about))
-        slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
-    return replace(found, slots=slots) if slots is not found.slots or found.unresolved else None
-
-
-def _to_whom(said: Said, slots: Slots) -> Slots:
-    """With who is named where nobody is told, in a language without spaces: 「翔太に先月と今月でいくら送った」."""
-    match = said.heard.payees if not (said.rules.spaced or slots.payee or slots.merchant) else None
-    if match is None or match.choice is None:
-        return slots
-    behind = said.text[match.end :]
-    for span in said.heard.spans:
-        behind = behind.replace(span.surface, "D") if span.kind is SpanKind.DATE else behind
-    if not said.rules.patterns.own.how_much_to.match(behind):
-        return slots
-    return replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))

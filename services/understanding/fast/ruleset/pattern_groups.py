@@ -257,3 +257,4 @@ class WordingPatterns(RuleFile):
     meant: tuple[tuple[Pattern, str], ...] = ()
     written: tuple[tuple[str, ...], ...] = ()
     greeting: Pattern = _NOWHERE
+    closing: Pattern = _NOWHERE
