@@ -9,11 +9,10 @@ from typing import Final
 
 from schemas.intent import READING, Intent, Route, Slots, Understood
 from services.understanding.clarification.interposed_questions import MOST_PARTS, parts
-from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.fallback.carded import own_cards
-from services.understanding.fast.ruleset.meanings import CARDS, SERIOUS
+from services.understanding.fast.ruleset.meanings import CARDS
 
 _LOCKS: Final = ("lock_do", "lost_do", "unlock_do")
 _MOVES: Final = ("transfer_do", "pay_do")
@@ -28,47 +27,38 @@ _MISSED: Final = Understood(Intent.QNA, route=Route.QNA)
 
 def ordered_before(said: Said, found: Understood) -> Understood | None:
     """A card's lock beside what is only looked up or nobody read, or an order before it, where that part was lost."""
-    context = said.context
-    if not context.idle or context.code or found.intent not in READING | {None, Intent.QNA} or _acts(found.then):
+    context, unread = said.context, found.intent in {None, Intent.QNA}
+    if not context.idle or context.code or found.then is not None or not (unread or found.intent in READING):
         return None
-    verbs = _LOCKS if found.intent in READING else (*_LOCKS, *_MOVES)
-    if said.hearing.reading.lattice.said().isdisjoint(said.rules.named(verbs)):
+    verbs = said.rules.named((*_LOCKS, *_MOVES) if unread else _LOCKS)
+    if said.hearing.reading.lattice.said().isdisjoint(verbs):
         return None
     pauses = _pauses(said)
     for end, start in [*pauses, *parts(said)][:MOST_PARTS]:
-        order, asked = said.look(0, end, context), said.look(said.units.starts[start], len(said.text), context)
-        looked_up = asked.intent in READING and asked.route is Route.FAST and asked.whole
-        more = (end, start) in pauses and asked.intent in {None, Intent.QNA} and _goes_over(said, start)
-        if _locks(order) and (looked_up or more):
-            last = asked if looked_up else _MISSED
-            return one_after_another([*_apart(order), last])
-        if looked_up and verbs is not _LOCKS and order.moves and order.route is Route.FAST and order.rule is not None:
-            plain = order.whole and order.slots != Slots() and order.then is None
-            return replace(order, then=asked) if plain else None
-        if _locks(asked) and order.intent in READING and order.route is Route.FAST and order.whole:
-            return one_after_another([order, *_apart(asked)])
-    return _not_all(said, found)
+        first, last = said.look(0, end, context), said.look(said.units.starts[start], len(said.text), context)
+        more = (end, start) in pauses and last.intent in {None, Intent.QNA} and _goes_over(said, start)
+        if _locks(first) and (_asks(last) or more):
+            return _behind(first, last if _asks(last) else _MISSED)
+        if _locks(last) and _asks(first):
+            return _behind(first, last)
+        if _asks(last) and unread and first.moves and first.route is Route.FAST and first.rule is not None:
+            return replace(first, then=last) if first.whole and first.slots != Slots() and not first.then else None
+    named = not unread and own_cards(said.hearing) and not vetoes_met(said.hearing, 0, len(said.units.words)) & _NO_WISH
+    return replace(found, then=_MISSED) if named else None
 
 
 def found_again(said: Said, found: Understood) -> Understood | None:
     """A card just locked that is to work again, asked for in the last words: the others tell where it was."""
-    context, unread = said.context, found.intent in {None, Intent.QNA} and found.rule is None and found.then is None
-    if not unread or context.recent is not Intent.CARD_LOCK or not context.idle:
+    context, then = said.context, found.then
+    if context.recent is not Intent.CARD_LOCK or not context.idle or found.rule is not None:
         return None
+    if then is not None or found.intent not in {None, Intent.QNA}:
+        return then if found.intent is Intent.CANCEL and then and then.intent is Intent.CARD_UNLOCK else None
     for end, start in reversed(_pauses(said)):
-        asked = said.look(said.units.starts[start], len(said.text), context)
-        if asked.intent is Intent.CARD_UNLOCK and asked.route is Route.FAST and asked.whole and asked.then is None:
-            told = said.look(0, end, context)
-            return asked if told.intent is None or told.intent in {Intent.QNA, Intent.CARD_UNLOCK} else None
+        last = said.look(said.units.starts[start], len(said.text), context)
+        if last.intent is Intent.CARD_UNLOCK and last.route is Route.FAST and _locks(last):
+            return last if said.look(0, end, context).intent in {None, Intent.QNA, Intent.CARD_UNLOCK} else None
     return None
-
-
-def _not_all(said: Said, found: Understood) -> Understood | None:
-    """What is looked up, beside the wish to lock a card of the caller's that was not read: told to be not all."""
-    hearing, read = said.hearing, found.intent in READING and found.then is None
-    if not read or not own_cards(hearing) or vetoes_met(hearing, 0, len(said.units.words)) & _NO_WISH:
-        return None
-    return replace(found, then=_MISSED)
 
 
 def _goes_over(said: Said, at: int) -> bool:
@@ -77,9 +67,9 @@ def _goes_over(said: Said, at: int) -> bool:
     return joining.ends(words, at, _MOST) or joining.longest(words, at)[0] > at
 
 
-def _acts(then: Understood | None) -> bool:
-    """Whether more than a question stands behind the first part."""
-    return then is not None and (then.intent in SERIOUS or _acts(then.then))
+def _asks(found: Understood) -> bool:
+    """Whether something is looked up, and all of it was read."""
+    return found.intent in READING and found.route is Route.FAST and found.whole
 
 
 def _locks(found: Understood) -> bool:
@@ -88,9 +78,9 @@ def _locks(found: Understood) -> bool:
     return sure and (found.then is None or _locks(found.then))
 
 
-def _apart(found: Understood) -> list[Understood]:
-    """What follows one after the other, each by itself."""
-    return [replace(found, then=None), *(_apart(found.then) if found.then is not None else ())]
+def _behind(first: Understood, last: Understood) -> Understood:
+    """The last one, behind all of the first."""
+    return replace(first, then=last if first.then is None else _behind(first.then, last))
 
 
 def _pauses(said: Said) -> list[tuple[int, int]]:
