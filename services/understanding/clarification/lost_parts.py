@@ -36,12 +36,12 @@ def ordered_before(said: Said, found: Understood) -> Understood | None:
     pauses = _pauses(said)
     for end, start in [*pauses, *parts(said)][:MOST_PARTS]:
         first, last = said.look(0, end, context), said.look(said.units.starts[start], len(said.text), context)
-        more = (end, start) in pauses and last.intent in {None, Intent.QNA} and _goes_over(said, start)
-        if _locks(first) and (_asks(last) or more):
+        over = (end, start) in pauses and _goes_over(said, start)
+        if _locks(first) and (_asks(last) or (over and last.intent in {None, Intent.QNA})):
             return _behind(first, last if _asks(last) else _MISSED)
         if _locks(last) and _asks(first):
             return _behind(first, last)
-        if _asks(last) and unread and first.moves and first.route is Route.FAST and first.rule is not None:
+        if _asks(last) and unread and over and first.moves and first.route is Route.FAST and first.rule is not None:
             return replace(first, then=last) if first.whole and first.slots != Slots() and not first.then else None
     named = not unread and own_cards(said.hearing) and not vetoes_met(said.hearing, 0, len(said.units.words)) & _NO_WISH
     return replace(found, then=_MISSED) if named else None
