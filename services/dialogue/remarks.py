@@ -27,7 +27,8 @@ _SAID: Final[dict[str, str]] = {
 """What is answered on a topic; what that was said of is asked about again."""
 
 
-_OF_IT: Final = frozenset({Topic.WHO, Topic.THAT_MUCH, Topic.NEW, Topic.CODE})
+_NEW, _CODE = "new", "code"
+_OF_IT: Final = frozenset({Topic.WHO, Topic.THAT_MUCH, _NEW, _CODE})
 """Topics of what is read back."""
 
 
@@ -66,7 +67,7 @@ def _of_what_follows(memory: Memory, it: ReadBack, topic: str, facts: Facts) -> 
     """Whether its payee is a new one, or that what has to be approved is asked for in time; then it is read again."""
     payee = facts.payees.get(it.order.payee_id) if it.order.payee_id is not None else None
     new = payee is not None and payee.is_new
-    said = "say.code_then" if topic == Topic.CODE else "say.yes" if new else "say.no"
+    said = "say.code_then" if topic == _CODE else "say.yes" if new else "say.no"
     return read_again(memory.first(reply(said)), it)
 
 

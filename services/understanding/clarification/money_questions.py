@@ -170,11 +170,7 @@ class NamedThings:
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
-        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
-        slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(topic), whole) if topic else None}
-        if name in {_INCOME, _COME}:
-            more = Topic.TOTAL if _SUM in groups else topic
-            slots["topic"] = Slot(str(Topic.RECEIVED), whole, (str(more),))
+        slots: dict[str, Slot[Any] | None] = {"topic": self._topic(name, kind, groups)}
         slots["choice"] = Slot(1, whole) if name in _ONE or "last" in groups else None
         ids = self._bills(name, kind, groups)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
@@ -197,8 +193,7 @@ class NamedThings:
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
-        if name == "enough" and (match := self.said.heard.payees) is not None and match.choice is not None:
-            slots["payee"] = Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))  # "then send him nine hundred"
+        slots["payee"] = self._payee() if name == "enough" else None
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
@@ -210,6 +205,21 @@ class NamedThings:
         return Understood(
             kind.intent, Slots(**slots), (), route, 1.0, rule, unresolved=others, payees=self.found.payees
         )
+
+    def _topic(self, name: str, kind: _Kind, groups: dict[str, str]) -> Slot[str] | None:
+        """What is asked of the things that are named."""
+        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
+        whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if _SUM in groups else topic
+        if name in {_INCOME, _COME}:
+            return Slot(str(Topic.RECEIVED), whole, (str(more),))
+        return Slot(str(topic), whole) if topic else None
+
+    def _payee(self) -> Slot[PayeeId] | None:
+        """Who would be paid, for an order behind the question: "then send him nine hundred"."""
+        match = self.said.heard.payees
+        if match is None or match.choice is None:
+            return None
+        return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
     def _bills(self, name: str, kind: _Kind, groups: dict[str, str]) -> tuple[BillId, ...]:
         """The bills that are asked about."""
