@@ -29,8 +29,7 @@ class Intent(StrEnum):
     RECIPIENT_LOOKUP = "recipient_lookup"
     HUMAN_HANDOFF = "human_handoff"
     QNA = "qna"
-    # dialogue acts
-    CONFIRM = "confirm"
+    CONFIRM = "confirm"  # from here on dialogue acts
     DENY = "deny"
     CANCEL = "cancel"
     CORRECT = "correct"
@@ -112,6 +111,7 @@ class Topic(StrEnum):
     LEFT = "left"  # what that leaves of it
     THAT_MUCH = "that_much"  # whether the order that waits is of this amount
     WHO = "who"  # to whom the order that waits is
+    TROUBLE = "trouble"  # a card that was declined, or does not work
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,19 +118,21 @@ class Retriever:
     def search(self, question: Question, on: date, k: int = 4, without: Container[str] = ()) -> RetrievalResult:
         """The `k` best passages in force on a day, in the question's language (and product, if it names one).
 
-        Passages with an id in `without` are looked past. Of those that hold all that is asked the best are what the
-        question before was about, where it tells one.
+        Passages with an id in `without` are looked past, and those that lack a subject of the question. Of those that
+        hold all that is asked the best are what the question before was about, where it tells one.
         """
         index = self._indexes.get(language(question.locale))
         if index is None:
             return RetrievalResult()
-        needed = terms = index.asked(question.text)
-        if needed and question.about:
-            over = index.words.replaced(needed)
-            terms = [*needed, *(term for term in index.asked(question.about) if term not in {*needed, *over})]
+        asked = index.asked(question.text)
+        asked = terms = asked if question.about else index.words.meant(asked)
+        if asked and question.about:
+            over = index.words.replaced(asked)
+            terms = [*asked, *(term for term in index.asked(question.about) if term not in {*asked, *over})]
+        needed = asked if question.about else index.words.subjects.intersection(asked)
         best = [
             (place, score)
-            for place, score in index.search(terms, on, question.product, k, needed if question.about else ())
+            for place, score in index.search(terms, on, question.product, k, needed)
             if index.passages[place].id not in without
         ]
         personal = any(map(index.words.personal, (question.text, question.about)))

@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
+from pydantic import Field
+
 from rules.load import RuleFile, load
 
 _LATIN: Final = re.compile(r"[a-z0-9]+(?:[.,'][a-z0-9]+)*")
@@ -27,11 +29,15 @@ class AnswerWords(RuleFile):
     """rules/answer/<language>.yaml: what the search ignores, what it takes for the same, what is not its business.
 
     `instead`: terms of which one, said later, takes the place of the others: "and domestic?" is no more about abroad.
+    `alone`: terms that a question is about, by those that it holds and no others: a fee, and no more, is a transfer's.
+    `subjects`: terms that a passage has to hold where they are asked about: the fee of an ATM is none for sending.
     """
 
     stop: list[str]
     same: dict[str, list[str]]
     instead: tuple[frozenset[str], ...] = ()
+    alone: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    subjects: frozenset[str] = frozenset()
     personal: list[str]
 
 
@@ -54,6 +60,8 @@ class Words:
         said = [(_fold(word), term) for term, words in rules.same.items() for word in (term, *words)]
         self._cutter: _Cutter = _Japanese(said, rules.stop) if language == "ja" else _Spaced(said, rules.stop)
         self._instead = rules.instead
+        self._alone = {frozenset(held.split()): term.split() for term, all_ in rules.alone.items() for held in all_}
+        self.subjects = rules.subjects
         self._personal = [re.compile(pattern) for pattern in rules.personal]
 
     def personal(self, text: str) -> bool:
@@ -64,6 +72,10 @@ class Words:
     def replaced(self, terms: Collection[str]) -> frozenset[str]:
         """Those of an earlier question in whose place `terms` stand."""
         return frozenset[str]().union(*(each for each in self._instead if not each.isdisjoint(terms))).difference(terms)
+
+    def meant(self, terms: list[str]) -> list[str]:
+        """What a question that holds these terms and no others is about."""
+        return self._alone.get(frozenset(terms), terms)
 
     def terms(self, text: str) -> list[str]:
         """The terms of a text, in order, repeats kept. Amounts are none: they are what is asked, or a case of it."""

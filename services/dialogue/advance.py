@@ -9,7 +9,6 @@ from schemas.decision import (
     Confirm,
     Execute,
     Handoff,
-    LockCard,
     ReadBalance,
     ReadTransactions,
     Refuse,
@@ -19,19 +18,18 @@ from schemas.intent import Intent, SlotName, Topic
 from schemas.span import MoneyValue
 from services.dialogue.asked import owed_to
 from services.dialogue.bills import bills_due
+from services.dialogue.cards import asked_of_card, lock_or_unlock
 from services.dialogue.errands import history, offer_of, payees, result
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
     bill,
     both,
-    card,
-    card_name,
     open_bills,
     reply,
     said_name,
     told_of,
 )
-from services.dialogue.phases import Asking, Offering, Proposing, Task, Unlocking, Waiting
+from services.dialogue.phases import Asking, Offering, Proposing, Task, Waiting
 from services.dialogue.policy import Problem, bill_amount, currency_of, money, order_of, source_of
 from services.dialogue.questions import ask, done, which, which_account, which_amount, which_payee
 from services.dialogue.rules import dialogue_rules
@@ -47,11 +45,8 @@ def advance(memory: Memory, task: Task, facts: Facts) -> Step:  # noqa: PLR0911 
             return foreign(memory, task, facts) or _transfer(memory, task, facts)
         case Intent.BILL_PAYMENT:
             return _bill(memory, task, facts)
-        case Intent.CARD_LOCK if task.asked == Topic.WHETHER and (known := card(facts, task.card)) is not None:
-            state = "card.is_locked" if known.locked else "card.is_not_locked"
-            return done(memory, Answer(reply=reply(state, card=card_name(facts, known))))
         case Intent.CARD_LOCK | Intent.CARD_UNLOCK:
-            return _card(memory, task, facts)
+            return asked_of_card(memory, task, facts) or lock_or_unlock(memory, task, facts)
         case Intent.BALANCE_INQUIRY if task.bill is None:
             if task.account_heard:
                 memory = memory.first(reply("say.no_such_account", heard=task.account_heard))
@@ -250,28 +245,3 @@ def foreign(memory: Memory, task: Task, facts: Facts) -> Step | None:
     if money(task.amounts[0], currency_of(source_of(task, facts), facts), facts) is None:
         return _problem(memory, task, Problem(SlotName.AMOUNT, reply("problem.amount_uneven")))
     return None
-
-
-def _card(memory: Memory, task: Task, facts: Facts) -> Step:
-    if (asked := which(memory, task, facts)) is not None:
-        return asked
-    lock = task.intent is Intent.CARD_LOCK
-    open_to = tuple(c for c in facts.profile.cards if c.locked is not lock)
-    called = task.card_heard.casefold()
-    open_to = tuple(c for c in open_to if called in c.name.casefold()) or open_to
-    chosen = card(facts, task.card) or (open_to[0] if len(open_to) == 1 else None)
-    if chosen is None and open_to:
-        offered, others = told_of(open_to, dialogue_rules().choices)
-        more = (reply("name.other_cards", count=others),) if others else ()
-        names: tuple[ReplyParam, ...] = (*(card_name(facts, c) for c in offered), *more)
-        said = reply("ask.card_lock" if lock else "ask.card_unlock", cards=names)
-        return ask(memory, Asking(task, SlotName.CARD, tuple(c.id for c in offered)), said)
-    if chosen is None:
-        return done(memory, Refuse(reply("card.none_to_lock" if lock else "card.none_to_unlock")))
-    if chosen.locked is lock:
-        said = reply("card.already_locked" if lock else "card.already_unlocked", card=card_name(facts, chosen))
-        return done(memory, Refuse(said))
-    if lock:
-        return done(memory, Execute(LockCard(chosen.id)))
-    unlocking = Unlocking(chosen.id)
-    return DialogueState(unlocking, memory), Execute(unlocking.action)

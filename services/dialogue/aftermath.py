@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Final, NamedTuple
 
 from rules.load import RuleFile, load
@@ -10,12 +10,22 @@ from rules.locales import space
 from schemas.banking import TransferState
 from schemas.decision import Answer, Clarify, Reply
 from schemas.ids import Locale, language
-from schemas.intent import MONEY_MOVING, Intent
+from schemas.intent import MONEY_MOVING, Intent, Route
 from schemas.transcript import PUNCTUATION
 from services.dialogue.events import Event, Facts, Silence, UserUtterance
 from services.dialogue.names import both, reply
-from services.dialogue.phases import ActionOutcome, Idle, OfferingPerson, Outcome
-from services.dialogue.resume import dropped, to_a_person
+from services.dialogue.phases import (
+    ActionOutcome,
+    Confirming,
+    Idle,
+    OfferingPerson,
+    Outcome,
+    Reading,
+    SteppingUp,
+    Submitting,
+    Unlocking,
+)
+from services.dialogue.resume import dropped, go_on, to_a_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Memory, Step
 
@@ -37,6 +47,7 @@ class Aftermath(RuleFile):
     asks: tuple[str, ...] = ()
     instead: tuple[str, ...] = ()
     mistaken: tuple[str, ...] = ()
+    bookings: re.Pattern[str] = re.compile("(?!)")
     undoes: re.Pattern[str] = re.compile("(?!)")
     cancels: re.Pattern[str] = re.compile("(?!)")
     agrees: re.Pattern[str] = re.compile("(?!)")
@@ -59,7 +70,8 @@ def noted(memory: Memory, done: ActionOutcome, told: Reply) -> Memory:
     """With something done, which `told` says, to be told until it was heard."""
     outcome = Outcome(done, told)
     made = outcome if done in _PERSON_HELPS else memory.made
-    return replace(memory, outcomes=(*_unheard(memory), outcome), made=made)
+    booked = (*memory.booked, told) if done is ActionOutcome.BOOKED else memory.booked
+    return replace(memory, outcomes=(*_unheard(memory), outcome), made=made, booked=booked)
 
 
 def unheard(state: DialogueState) -> tuple[Outcome, ...]:
@@ -86,6 +98,8 @@ def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
     again, locale = bool(unheard(state)), facts.locale
     if isinstance(event, UserUtterance) and (undone := _undone(state, event, locale, again=again)) is not None:
         return undone
+    if isinstance(event, UserUtterance) and (bookings := _booked(state, event, facts)) is not None:
+        return bookings
     if not state.memory.outcomes or not isinstance(state.phase, Idle):
         return None
     match event:
@@ -117,6 +131,20 @@ def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again
     named = heard.payees.choice if heard.payees is not None else None
     another = named is not None and ordered is not None and named != ordered.payee
     return None if another else _too_late(state, made, told_now=again)
+
+
+def _booked(state: DialogueState, event: UserUtterance, facts: Facts) -> Step | None:
+    """What was booked in this call, where bookings are asked about: nobody here knows of others."""
+    heard, booked = event.understood, state.memory.booked
+    unread = heard.route is not Route.FAST or heard.intent in {None, Intent.QNA}
+    order = isinstance(state.phase, Reading | Confirming | Submitting | SteppingUp | Unlocking)
+    if not unread or order or event.extraction is not None or not _rules(facts.locale).bookings.search(event.text):
+        return None
+    if unheard(state) and len(booked) == 1:  # it is told before this
+        return go_on(state, reply("booked.others"), facts)
+    told = (*booked[-dialogue_rules().bills_listed :], reply("booked.others")) if booked else (reply("booked.none"),)
+    first = (reply("booked.count", count=len(booked)),) if len(booked) > 1 else ()
+    return go_on(state, reduce(both, (*first, *told)), facts)
 
 
 def _said(state: DialogueState, event: UserUtterance, locale: Locale, *, again: bool) -> Step | None:

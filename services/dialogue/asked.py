@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 from schemas.banking import Bill, Transaction, TransactionFilter
 from schemas.decision import Reply, Sift
@@ -95,17 +95,26 @@ def whether(rows: Sequence[Transaction], wanted: TransactionFilter, sift: Sift, 
     return reply("say.yes")
 
 
-def followed(task: Task, recent: Task, heard: Understood, facts: Facts) -> Task | None:
+def followed(  # noqa: PLR0911 - one return a question
+    task: Task, recent: Task, heard: Understood, facts: Facts
+) -> Task | None:
     """The history that was told, as a few words behind it ask for it; None where they do not."""
     rules = dialogue_rules()
+    if heard.by(*rules.earlier) and recent.total and recent.period is not None and recent.period.start > date.min:
+        before = replace(recent.period, start=date.min, end=recent.period.start - timedelta(days=1))
+        return replace(recent, period=before, further=0, listed=task.listed, total=False, asked="")
     if heard.by(*rules.earlier):
-        return replace(recent, further=recent.further + so_many(recent), listed=task.listed or recent.listed, asked="")
+        told = 1 if recent.asked == Topic.WHETHER else so_many(recent)
+        return replace(recent, further=recent.further + told, listed=task.listed or recent.listed, asked="")
     if heard.by(*rules.others):
         at = recent.merchant or (payee_name(facts, recent.payee) if recent.payee is not None else "")
         nobody = replace(recent, merchant="", payee=None, payee_candidates=(), payee_heard="", bill=None, sought=None)
         return replace(nobody, besides=at, further=0, listed=0, total=False, asked="")
     if heard.by(*rules.stretch_before):
         return _stretch_before(recent, task.portion)
+    if heard.by(*rules.come_in_then) and recent.received:
+        past = task.period if task.period is not None and task.period.end < facts.today else None
+        return replace(recent, period=past, asked=task.asked, listed=0, further=0, total=False)
     if heard.by(*rules.last_of_it):
         return replace(recent, listed=1, further=0, total=False, asked="")
     if heard.by(*rules.that_history) and not recent.total:

@@ -28,7 +28,7 @@ def all_cards(state: DialogueState, task: Task, facts: Facts) -> Step:
     asked = set(with_others(state.choices, open_to, task)) if state.asked is SlotName.CARD else set[str]()
     if isinstance(state.phase, Offering) and task.card is None:
         asked = set(open_to)
-    if task.intent is not Intent.CARD_LOCK or not asked:
+    if task.intent is not Intent.CARD_LOCK or task.asked or not asked:
         return missed(state, facts)
     return _one_by_one(state, task, asked, facts)
 

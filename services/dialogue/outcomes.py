@@ -15,11 +15,12 @@ from schemas.decision import (
     ReadTransactions,
     Reply,
     ReplyParam,
+    Sift,
     UnlockCard,
 )
 from schemas.errors import TellerlineError
 from schemas.ids import AccountId, ProposalId
-from schemas.intent import Intent, SlotName
+from schemas.intent import Intent, SlotName, Topic
 from schemas.transfer import UNPROMISED, Proposal, TransferReceipt
 from services.dialogue.advance import advance, looked
 from services.dialogue.aftermath import done_with, noted
@@ -53,7 +54,7 @@ from services.dialogue.phases import (
 from services.dialogue.prompts import missed
 from services.dialogue.questions import ask
 from services.dialogue.readback import doubted, readback, settled
-from services.dialogue.resume import come_back, go_on
+from services.dialogue.resume import come_back, go_on, offer_person
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState, Memory, Step
 from services.dialogue.tasks import task_for, without
@@ -111,6 +112,8 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
     if isinstance(state.phase, Waiting) and (step := looked(state.memory, state.phase.task, event, facts)) is not None:
         return step
     sift = event.action.sift if isinstance(event.action, ReadTransactions) else None
+    if sift is not None and sift.sought and (step := _disputed(state, event, sift, facts)) is not None:
+        return step
     if sift is not None and sift.sought and not sifted(event.transactions, sift, facts):
         return _sought_in_vain(state, facts)
     said = result(event, facts)
@@ -122,6 +125,17 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
         case UnlockCard():
             state = _unlocked(state).keeping(noted(state.memory, ActionOutcome.UNLOCKED, said))
     return go_on(state, said, facts)
+
+
+def _disputed(state: DialogueState, event: ActionDone, sift: Sift, facts: Facts) -> Step | None:
+    """What a payment was that the caller does not know, and a person for it; None where none was asked about so."""
+    recent = state.memory.recent
+    if recent is None or recent.asked != Topic.TROUBLE:
+        return None
+    memory, known = replace(state.memory, recent=replace(recent, asked="")), sifted(event.transactions, sift, facts)
+    if not known:
+        return offer_person(memory, Idle(), "offer.person_sorry")
+    return offer_person(memory.first(result(event, facts)), Idle(), "offer.person")
 
 
 def _sought_in_vain(state: DialogueState, facts: Facts) -> Step:

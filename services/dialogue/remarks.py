@@ -27,15 +27,18 @@ _SAID: Final[dict[str, str]] = {
 """What is answered on a topic; what that was said of is asked about again."""
 
 
+_NEW, _CODE = "new", "code"
+_OF_IT: Final = frozenset({Topic.WHO, Topic.THAT_MUCH, _NEW, _CODE})
+"""Topics of what is read back."""
+
+
 def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None:
     """The answer to a remark on what waits; None where there is none."""
     topic = heard.slots.about
     if topic in {Topic.DROPPED, Topic.ONLY} and state.task is not None:
         return _of_several(state, state.task, heard, facts)
-    if topic == Topic.WHO and isinstance(state.phase, Reading | Confirming):
-        return _to_whom(state.memory, state.phase.it, facts)
-    if topic == Topic.THAT_MUCH and isinstance(state.phase, Reading | Confirming):
-        return _so_much(state.memory, state.phase.it, heard.slots, facts)
+    if topic in _OF_IT and isinstance(state.phase, Reading | Confirming):
+        return _of_it(state.memory, state.phase.it, heard.slots, facts)
     if topic not in _SAID or heard.intent not in {Intent.INFORM, Intent.CORRECT}:
         return None
     said, values = _SAID[topic], replace(heard.slots, topic=None)
@@ -44,11 +47,28 @@ def remark(state: DialogueState, heard: Understood, facts: Facts) -> Step | None
     return and_again(state, said, facts)
 
 
+def _of_it(memory: Memory, it: ReadBack, asked: Slots, facts: Facts) -> Step:
+    """What is asked of the order that is read back; then it is read again."""
+    if asked.about == Topic.WHO:
+        return _to_whom(memory, it, facts)
+    if asked.about == Topic.THAT_MUCH:
+        return _so_much(memory, it, asked, facts)
+    return _of_what_follows(memory, it, asked.about, facts)
+
+
 def _to_whom(memory: Memory, it: ReadBack, facts: Facts) -> Step:
     """Who is paid, by all that tells them apart; then the order is read again."""
     payee = it.order.payee_id
     told = None if payee is None else reply("say.to_whom", payee=payee_in_full(facts, payee))
     return read_again(memory if told is None else memory.first(told), it)
+
+
+def _of_what_follows(memory: Memory, it: ReadBack, topic: str, facts: Facts) -> Step:
+    """Whether its payee is a new one, or that what has to be approved is asked for in time; then it is read again."""
+    payee = facts.payees.get(it.order.payee_id) if it.order.payee_id is not None else None
+    new = payee is not None and payee.is_new
+    said = "say.code_then" if topic == _CODE else "say.yes" if new else "say.no"
+    return read_again(memory.first(reply(said)), it)
 
 
 def _so_much(memory: Memory, it: ReadBack, said: Slots, facts: Facts) -> Step:

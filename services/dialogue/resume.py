@@ -32,7 +32,7 @@ def dropped(state: DialogueState) -> DialogueState:
     """Without the task at hand; what was said after it stays, and what was done is still told."""
     memory = state.memory
     kept = Memory(memory.queue, memory.last, outcomes=memory.outcomes, paid=memory.paid, made=memory.made)
-    return DialogueState(memory=kept)
+    return DialogueState(memory=replace(kept, booked=memory.booked))
 
 
 def to_a_person(state: DialogueState) -> Handoff:

@@ -43,6 +43,8 @@ class DialogueRules(RuleFile):
     last_of_it: frozenset[str] = frozenset()
     of_all_told: frozenset[str] = frozenset()
     limit_asked: frozenset[str] = frozenset()
+    own_limit: str = "(?!)"
+    come_in_then: frozenset[str] = frozenset()
     shops: str = "(?!)"
     incomes: tuple[tuple[str, str], ...] = ()
     again: frozenset[str]
@@ -56,6 +58,8 @@ class DialogueRules(RuleFile):
     gone_wrong: frozenset[str] = frozenset()
     not_here: frozenset[str] = frozenset()
     left_unpaid: frozenset[str] = frozenset()
+    what_now: frozenset[str] = frozenset()
+    warned: frozenset[str] = frozenset()
     by_reading: frozenset[str]
     owed_to: dict[str, str] = Field(default_factory=dict)
     sounds: tuple[tuple[str, str], ...] = ()
@@ -99,6 +103,10 @@ class DialogueRules(RuleFile):
     def leans(self, text: str) -> bool:
         """Whether words go on with a question: "and on Sundays?"."""
         return re.search(self.leaning, text, re.IGNORECASE) is not None
+
+    def asks_limit(self, text: str) -> bool:
+        """Whether a question that no rule has read is about how much may be sent, which no document knows."""
+        return re.search(self.own_limit, text) is not None
 
     def refuses(self, text: str) -> bool:
         """Whether words begin with a refusal, or say what is not meant: "no, the saver", 「普通じゃなくて」."""

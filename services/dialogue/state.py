@@ -32,6 +32,7 @@ class Memory:
     preface: tuple[Reply, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     made: Outcome | None = None  # the last order of this call that was booked, sent, or is under way
+    booked: tuple[Reply, ...] = ()  # how what was booked in this call was told
     recent: Task | None = None  # the last command: "and my savings?" asks it again, "pay that" pays the bill of it
     billed: BillId | None = None  # the last bill asked about: "when's it due again"
     ordered: Task | None = None  # the last order carried out: "the same for Cathy" leans on it

@@ -45,7 +45,7 @@ _MAX_TOPIC: Final = 200
 _REPEATED: Final = RuleId("veto.recurring")
 _PERSON_FOR: Final = {
     "not_here": "offer.person_for_it",
-    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "kin", "hold", "recall", "about")},
+    **{topic: f"offer.person_{topic}" for topic in ("sorry", "scam", "kin", "hold", "recall", "about", "advice")},
 }
 """The topic of what only a person can do."""
 _OFFERED: Final = frozenset({Intent.CARD_LOCK, Intent.CARD_UNLOCK, Intent.HUMAN_HANDOFF})
@@ -127,7 +127,8 @@ def _asked(state: DialogueState, text: str, heard: Understood, facts: Facts) -> 
         if heard.then is None or heard.then.intent not in MONEY_MOVING:
             return state, Answer(reply=reply("error.not_allowed"))
         return command(state.keeping(state.memory.first(reply("error.not_allowed"))), heard.then, facts)
-    if heard.by(*dialogue_rules().limit_asked) and facts.profile.limits:
+    limits = heard.by(*dialogue_rules().limit_asked) or (heard.then is None and dialogue_rules().asks_limit(text))
+    if limits and facts.profile.limits:
         return _limit(state, facts)
     if heard.then is not None and heard.then.intent in MONEY_MOVING and state.task is None:
         return _asked_beside(state, text, heard.then, facts)
@@ -193,7 +194,7 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
         case Intent.HUMAN_HANDOFF:
             return dropped(state), to_a_person(state)
         case Intent.REPEAT:
-            return repeated(state, facts)
+            return _advised(state, heard) or repeated(state, facts)
         case Intent.HELP:
             return helped(state, facts)
         case Intent.WAIT:
@@ -209,6 +210,15 @@ def _act(state: DialogueState, heard: Understood, facts: Facts) -> Step:  # noqa
             return command(state, heard, facts)
         case _:
             return answered(state, heard, facts)
+
+
+def _advised(state: DialogueState, heard: Understood) -> Step | None:
+    """What to do about what was warned of, where that is asked; None where nothing was."""
+    rules, phase, last = dialogue_rules(), state.phase, state.memory.last
+    warned = last is not None and last.id in rules.warned and heard.by(*rules.what_now)
+    if not warned or not isinstance(phase, OfferingPerson):
+        return None
+    return offer_person(state.memory, phase.behind, _PERSON_FOR["advice"])
 
 
 def _refused(state: DialogueState, heard: Understood, facts: Facts) -> Step:

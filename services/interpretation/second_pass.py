@@ -35,6 +35,8 @@ from services.understanding.clarification.grievances import (
     asked_plainly,
     back_on,
     deceived,
+    disputed,
+    in_trouble,
     taken_back,
 )
 from services.understanding.clarification.history_count import so_many
@@ -55,11 +57,13 @@ from services.understanding.clarification.interposed_questions import (
     asked_instead,
     then_paid,
 )
-from services.understanding.clarification.money_questions import asked_of_money, narrowed_history
+from services.understanding.clarification.lost_parts import found_again, ordered_before
+from services.understanding.clarification.money_questions import asked_of_money
+from services.understanding.clarification.narrowed_histories import narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
-from services.understanding.clarification.own_questions import of_one_card, own_asked
+from services.understanding.clarification.own_questions import beside_the_lock, of_one_card, own_asked
 from services.understanding.clarification.partial_names import in_part
 from services.understanding.clarification.parts_of_day import later_on, some_time
 from services.understanding.clarification.reckoned_orders import measured
@@ -130,6 +134,9 @@ _LOOKS: Final = (
     _Look(_ALL, taken_back, asked_of_person),
     _Look(_ALL, called_off),
     _Look(_ALL, back_on, meant_instead),
+    _Look(_ALL, found_again),
+    _Look(_ALL, beside_the_lock, in_trouble),
+    _Look(_ALL, disputed),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
     _Look(_ALL, alike),
@@ -183,6 +190,7 @@ _LOOKS: Final = (
     _Look(_ELSE, asked_first),
     _Look(_ELSE, asked_after),
     _Look(_ELSE, asked_besides),
+    _Look(_ELSE, ordered_before),
     # An order in words that sound like what was said.
     _Look(_ELSE, misheard),
     # Transfers side by side, each with its day.

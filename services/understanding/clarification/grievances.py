@@ -10,14 +10,18 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import READING, Intent, Route, Slot, Slots, Understood
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Topic, Understood
+from services.understanding.clarification.money_questions import NamedThings
+from services.understanding.clarification.own_questions import what_to_seek
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.fallback.carded import CALLED, RULE, SURE, of_a_card, own_cards
 
 _RULE: Final = RuleId("intents.grievance@1")
+_ASKED: Final = RuleId("intents.asks_advice@1")
 _RECALL: Final = RuleId("intents.sent_wrongly@1")
-_SORRY, _NOT_HERE, _SCAM, _KIN, _HOLD, _ABOUT = "sorry", "not_here", "scam", "kin", "hold", "about"
+_SORRY, _NOT_HERE, _SCAM, _KIN, _HOLD, _ABOUT, _ADVICE = "sorry", "not_here", "scam", "kin", "hold", "about", "advice"
+_LOCK: Final = Intent.CARD_LOCK
 """Topics of the offer."""
 _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.BALANCE_INQUIRY})
 """What a wish to have money back may have been read as."""
@@ -38,8 +42,13 @@ def deceived(said: Said, found: Understood) -> Understood | None:
 
 
 def taken_back(said: Said, found: Understood) -> Understood | None:
-    """A person for what was sent by mistake; at the offer of one, that what is doubted is better not sent."""
+    """A person for what was sent by mistake; at the offer of one, what to do about what may be a scam."""
     patterns, text, asked = said.rules.patterns.alarms, said.text, said.context.terms.awaited
+    open_ = found.route is Route.CLARIFY or found.intent in {Intent.QNA, Intent.DENY}
+    advice = patterns.asks_advice.search(text) if asked is Awaited.PERSON and open_ and found.consent is None else None
+    if advice is not None:
+        again = Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_ASKED)
+        return _offer(said, _ADVICE) if advice["sure"] else again
     if found.consent is None and asked is Awaited.PERSON and patterns.better_not.search(text):
         return _offer(said, _HOLD)
     wrongly = said.context.idle and found.intent in _READ and patterns.sent_wrongly.search(text)
@@ -64,6 +73,33 @@ def back_on(said: Said, found: Understood) -> Understood | None:
     cards = own_cards(said.hearing) if said.rules.patterns.alarms.back_on.search(said.text) else None
     named = cards is not None and len(cards) <= 1 and (cards or CALLED.intersection(said.units.words))
     return of_a_card(Intent.CARD_UNLOCK, cards or {}, Route.CLARIFY, _RULE) if named else None
+
+
+def in_trouble(said: Said, found: Understood) -> Understood | None:
+    """A card of the caller's that was declined or does not work, or which it is, where that is asked."""
+    read = found.intent not in {None, Intent.QNA} and (found.route is not Route.CLARIFY or found.intent is not _LOCK)
+    if read or found.rule not in {None, RULE} or found.then is not None or not said.context.idle:
+        return None
+    if said.rules.patterns.alarms.card_trouble.search(said.text) is None or (cards := own_cards(said.hearing)) is None:
+        return None
+    if len(cards) > 1:
+        return None
+    topic = Slot(str(Topic.TROUBLE), said.heard.whole(_RULE))
+    slots = Slots(card=next(iter(cards.values()), None), topic=topic)
+    return Understood(_LOCK, slots, (), Route.FAST, SURE, _RULE)
+
+
+def disputed(said: Said, found: Understood) -> Understood | None:
+    """A payment that the caller does not know, by its sum or who got it: it is looked up, and a person offered."""
+    if found.intent in MONEY_MOVING or found.then is not None or not said.context.idle:
+        return None
+    match = said.rules.patterns.alarms.disputed.search(said.text)
+    slots = what_to_seek(said, NamedThings(said, found), None) if match is not None else None
+    if match is None or slots is None or (slots.amount is None and not match["at"]):
+        return None
+    topic = Slot(str(Topic.SOUGHT), said.heard.evidence(0, 0, _RULE), (str(Topic.TROUBLE),))
+    slots = replace(slots, topic=topic, choice=None, merchant=slots.merchant if match["at"] else None)
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, SURE, _RULE)
 
 
 def asked_plainly(said: Said, found: Understood) -> Understood | None:

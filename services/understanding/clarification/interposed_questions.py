@@ -20,7 +20,7 @@ _MOST: Final = 3
 """Units of a word that joins two commands, at most."""
 _ASKING: Final = frozenset({"question", "how", "whether"})
 """Vetoes of a question that is about an order, and no part of it."""
-_MOST_PARTS: Final = 6
+MOST_PARTS: Final = 6
 """Places at which an order may end before a question."""
 _GOING_ON: Final = str.maketrans("ただ", "てで")
 """What was done, as what is to be."""
@@ -89,7 +89,7 @@ def asked_besides(said: Said, found: Understood) -> Understood | None:
     context, units = said.context, said.units
     if not context.idle or context.code or found.route is not Route.QNA or found.then is not None:
         return None
-    for end, start in _parts(said)[:_MOST_PARTS]:
+    for end, start in parts(said)[:MOST_PARTS]:
         if not _only_asks(said, start):
             continue
         order, asked = said.look(0, end, context), said.look(units.starts[start], len(said.text), context)
@@ -126,7 +126,7 @@ def _only_asks(said: Said, start: int) -> bool:
     return not names and not owns and vetoes_met(hearing, start, size) <= _ASKING
 
 
-def _parts(said: Said) -> list[tuple[int, int]]:
+def parts(said: Said) -> list[tuple[int, int]]:
     """Where what is said before a mark, a word that joins or a clause's end ends; the unit at which more begins."""
     units, rules = said.units, said.rules
     led = set(rules.leads.ends(said.text, units, ())) if rules.leads is not None else set()

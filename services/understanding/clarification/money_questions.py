@@ -10,7 +10,7 @@ from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
 from schemas.ids import AccountId, BillId, PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SUMS, DateValue, SpanKind
+from schemas.span import SUMS, DateValue
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
 
@@ -42,8 +42,10 @@ _KINDS: Final = {
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
-    "limit_asked": _Kind(Intent.QNA),
+    "limit_asked": _Kind(Intent.QNA, "", "any", days=1),
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
+    "charged": _Kind(Intent.RECENT_TRANSACTIONS),
+    "may_send": _Kind(Intent.QNA, "", "any", days=1),
     "arrives": _Kind(Intent.QNA),
     "of_all_told": _FURTHER,
     "of_some_size": _FURTHER,
@@ -53,9 +55,13 @@ _KINDS: Final = {
     "of_history": _FURTHER,
     "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
+    "balance_now": _Kind(Intent.BALANCE_INQUIRY, days=1),
+    "that_card": _Kind(Intent.CARD_LOCK, Topic.WHETHER, Intent.CARD_LOCK),
     "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
     "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
     "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
+    "income_asked": _Kind(Intent.RECENT_TRANSACTIONS, Topic.RECEIVED, days=1),
+    "come_in_then": _Kind(Intent.RECENT_TRANSACTIONS, Topic.WHETHER, Intent.RECENT_TRANSACTIONS, days=1),
     "same_history": _FURTHER,
     "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
@@ -65,9 +71,12 @@ _UNREAD: Final = frozenset({"arrives", "of_all_told"})
 """Only where no rule has read the words."""
 _EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}
 _BOUNDS: Final = {"over": "at_least", "under": "at_most"}
-_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then"})
+_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then", "charged"})
 _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
+_COUNTS: Final = frozenset({"last_few", "income_asked"})
+"""Where a number is how many are asked for."""
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
+_INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -131,13 +140,23 @@ class NamedThings:
         beside = {"order"} if context.terms.awaited in ORDERS else set[str]()
         return {"any", *beside, *(("idle", "billed", context.recent) if context.idle else ())}
 
+    @property
+    def _after_a_balance(self) -> bool:
+        """Whether a balance was told or changed, and no other day is named than this one."""
+        days = [day.value.value for day in self.of("D")]
+        behind = self.said.context.recent in {Intent.BALANCE_INQUIRY, *MONEY_MOVING}
+        return behind and all(day.start == day.end == self.said.today for day in days)
+
     def may_be(self, name: str, kind: _Kind, groups: Collection[str]) -> bool:
         """Whether such is asked of what is named, and by how it was read."""
         bills = {each.value for each in self.of("B")}
         pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
         if name in _UNREAD and self.found.rule is not None:
             return False
-        if name in _SHOPS and (self.things or self.found.rule or (self.found.payees and self.found.payees.choice)):
+        named = [kind for _, _, kind, _ in self.things if kind != "U" or name != "charged"]  # 「ムービーネット」
+        if name in _SHOPS and (named or self.found.rule or (self.found.payees and self.found.payees.choice)):
+            return False
+        if name == _NOW and not self._after_a_balance:
             return False
         if name == _OWED and (not self.of("U") or self.found.rule is not None):
             return False
@@ -151,9 +170,8 @@ class NamedThings:
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
-        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
-        slots: dict[str, Slot[Any] | None] = {"topic": Slot(str(topic), whole) if topic else None}
-        slots["choice"] = Slot(1, whole) if name in _ONE else None
+        slots: dict[str, Slot[Any] | None] = {"topic": self._topic(name, kind, groups)}
+        slots["choice"] = Slot(1, whole) if name in _ONE or "last" in groups else None
         ids = self._bills(name, kind, groups)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
         accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
@@ -163,18 +181,19 @@ class NamedThings:
         if sums:
             many = [int(v) for v in sums[0].value.values if isinstance(v, str) and v.isdecimal()]
             told = comes_to(sums[0].value, self.said.heard)
-            value = many[:1] if name == "last_few" else told[:1]
+            value = many[:1] if name in _COUNTS else told[:1]
             place = next((_BOUNDS[each] for each in groups if each in _BOUNDS), "amount")
-            slots["choice" if name == "last_few" else place] = replace(sums[0], value=value[0]) if value else None
+            slots["choice" if name in _COUNTS else place] = replace(sums[0], value=value[0]) if value else None
             waits = name == "enough" and not self.said.context.idle  # 「二千円足りない」 corrects what was read back
             if len(sums) > 1 or not value or (len(told) > 1 and name == "enough") or waits:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
-        if name == _PAID and (days := self.of("D")):
+        if name in {_PAID, _INCOME} and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
-        if name in _SHOPS:
-            slots["merchant"] = Slot(groups["shop"].replace(self.said.rules.patterns.names.of, ""), whole)
+        if shop := groups.get("shop") or groups.get("pay"):
+            slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
+        slots["payee"] = self._payee() if name == "enough" else None
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
@@ -186,6 +205,21 @@ class NamedThings:
         return Understood(
             kind.intent, Slots(**slots), (), route, 1.0, rule, unresolved=others, payees=self.found.payees
         )
+
+    def _topic(self, name: str, kind: _Kind, groups: dict[str, str]) -> Slot[str] | None:
+        """What is asked of the things that are named."""
+        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
+        whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if _SUM in groups else topic
+        if name in {_INCOME, _COME}:
+            return Slot(str(Topic.RECEIVED), whole, (str(more),))
+        return Slot(str(topic), whole) if topic else None
+
+    def _payee(self) -> Slot[PayeeId] | None:
+        """Who would be paid, for an order behind the question: "then send him nine hundred"."""
+        match = self.said.heard.payees
+        if match is None or match.choice is None:
+            return None
+        return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
     def _bills(self, name: str, kind: _Kind, groups: dict[str, str]) -> tuple[BillId, ...]:
         """The bills that are asked about."""
@@ -227,48 +261,3 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)
     return None
-
-
-def narrowed_history(said: Said, found: Understood) -> Understood | None:
-    """A history with what of it is asked: if it came in, by what name, only what was spent; of "that" the last one."""
-    patterns, slots, whole = said.rules.patterns.own, found.slots, said.heard.whole(_RULE)
-    if found.by("recent_transactions.it") and not patterns.of_those.search(said.text):
-        return replace(found, slots=replace(slots, choice=Slot(1, whole)))
-    if found.intent is not Intent.RECENT_TRANSACTIONS or found.by("recent_transactions.it"):
-        return None
-    bill = next((each.evidence for each in found.unresolved if each.slot is SlotName.BILL), None)
-    if bill is not None and not said.rules.spaced and not (slots.merchant or slots.payee or slots.bill):
-        slots = replace(slots, merchant=Slot(bill.surface, bill))  # of a bill that nobody sends, not of all
-        found = replace(found, unresolved=tuple(each for each in found.unresolved if each.evidence != bill))
-    elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
-        found = replace(found, unresolved=NamedThings(said, found).others)  # the rent, whose payments are asked about
-    slots = _to_whom(said, slots)
-    word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
-    if word is not None and slots.merchant is None and slots.payee is None:
-        slots = replace(slots, merchant=Slot(word[0], whole))
-    shop = patterns.shop_kind.search(said.text) if slots.merchant is None and slots.payee is None else None
-    if shop is not None:  # a card of the caller's is called so
-        slots = replace(slots, merchant=Slot(shop[0], said.heard.evidence(*shop.span(), _RULE)))
-    sums = any(span.kind in {SpanKind.MONEY, SpanKind.DIGITS} for span in said.heard.spans)
-    named, about = slots.merchant or slots.payee or slots.bill, ""
-    if named and not (sums or bill) and slots.choice is None and patterns.asks_whether.search(said.text):
-        about = Topic.WHETHER
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
-        about = Topic.SPENT
-    if about:
-        first, *rest = (*((slots.about, *slots.topic.readings) if slots.topic is not None else ()), str(about))
-        slots = replace(slots, topic=Slot(first, whole, tuple(rest)))
-    return replace(found, slots=slots) if slots is not found.slots or found.unresolved else None
-
-
-def _to_whom(said: Said, slots: Slots) -> Slots:
-    """With who is named where nobody is told, in a language without spaces: 「翔太に先月と今月でいくら送った」."""
-    match = said.heard.payees if not (said.rules.spaced or slots.payee or slots.merchant) else None
-    if match is None or match.choice is None:
-        return slots
-    behind = said.text[match.end :]
-    for span in said.heard.spans:
-        behind = behind.replace(span.surface, "D") if span.kind is SpanKind.DATE else behind
-    if not said.rules.patterns.own.how_much_to.match(behind):
-        return slots
-    return replace(slots, payee=Slot(PayeeId(match.choice), Evidence.naming(match, _RULE)))

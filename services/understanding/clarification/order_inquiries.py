@@ -11,6 +11,8 @@ from services.understanding.correction.said import Said
 _RULE: Final = RuleId("intents.asked_of_order@1")
 _LEFT: Final = RuleId("intents.asked_left@1")
 _BEFORE: Final = RuleId("intents.asked_before@1")
+_NEW, _CODE = "new", "code"
+"""Topics: whether its payee is a new one, whether more is needed for it than a yes."""
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.DIGITS})
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.REPEAT, Intent.BALANCE_INQUIRY})
 """What such a question may have been read as."""
@@ -55,11 +57,15 @@ def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood
 
 
 def _asked_again(said: Said) -> Understood | None:
-    """What was read back already: from where, or to whom, which is told in full."""
+    """What was read back already: how much, from where, or to whom, which is told in full; what comes of a yes."""
     terms, patterns = said.context.terms, said.rules.patterns.inquiries
     nowhere = said.heard.payees is None and patterns.asks_where.search(said.text)
-    if nowhere or patterns.asks_done.fullmatch(said.text):
+    if nowhere or patterns.asks_done.fullmatch(said.text) or patterns.asks_amount.fullmatch(said.text):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
+    asks_new = terms.bill is None and terms.target is None and patterns.asks_new.fullmatch(said.text)
+    if asks_new or patterns.asks_code.fullmatch(said.text):
+        about = Slots(topic=Slot(_NEW if asks_new else _CODE, said.heard.whole(_RULE)))
+        return Understood(Intent.INFORM, about, route=Route.FAST, confidence=1.0, rule=_RULE)
     if terms.bill is None and terms.target is None and _asks_who(said):
         slots = Slots(topic=Slot(Topic.WHO, said.heard.whole(_RULE)))
         return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=_RULE, payees=said.heard.payees)

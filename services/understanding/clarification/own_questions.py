@@ -20,6 +20,7 @@ _RULE: Final = RuleId("intents.own_asked@1")
 _AGAIN: Final = RuleId("intents.same_history@1")
 _IT: Final = RuleId("intents.of_history@1")
 _LAST: Final = RuleId("intents.last_of_it@1")
+_OTHERS: Final = RuleId("intents.other_cards@1")
 _LEAST: Final = 4
 """Letters of a word that may tell a merchant."""
 _STRETCH: Final = 5
@@ -36,7 +37,7 @@ def own_asked(said: Said, found: Understood) -> Understood | None:
     if patterns.unbooked.search(text):
         return Understood(Intent.CANCEL, NO_SLOTS, (), Route.FAST, 1.0, _RULE)
     asks = patterns.asks_own.search(text) is not None
-    if asks and (state := _card(said)) is not None:
+    if (state := _states(said) or (_card(said) if asks else None)) is not None:
         return state
     if patterns.in_general.search(text):
         return None
@@ -56,6 +57,20 @@ def of_one_card(said: Said, found: Understood) -> Understood | None:
     return Understood(Intent.QNA, route=Route.QNA)
 
 
+def beside_the_lock(said: Said, found: Understood) -> Understood | None:
+    """Behind a lock, whether another card is locked too: the one that is named, or all the others."""
+    context = said.context
+    if not context.idle or context.recent is not Intent.CARD_LOCK or found.then is not None:
+        return None
+    if said.rules.patterns.own.beside_the_lock.search(said.text) is None:
+        return None
+    cards, whole = own_cards(said.hearing) or {}, said.heard.whole(_OTHERS)
+    one = next(iter(cards.values())) if len(cards) == 1 else None
+    topic = Slot(str(Topic.OTHERS if one is None else Topic.WHETHER), whole)
+    rule = _OTHERS if one is None else _RULE
+    return Understood(Intent.CARD_LOCK, Slots(card=one, topic=topic), (), Route.FAST, 1.0, rule)
+
+
 def _card(said: Said) -> Understood | None:
     """Whether the one card that is named can be used, where no more is asked of it."""
     cards = own_cards(said.hearing) or {}
@@ -69,6 +84,24 @@ def _card(said: Said) -> Understood | None:
         return None
     whether = Slot(str(Topic.WHETHER), said.heard.whole(_RULE))
     return Understood(Intent.CARD_LOCK, Slots(card=card, topic=whether), (), Route.FAST, 1.0, _RULE)
+
+
+def _states(said: Said) -> Understood | None:
+    """How the card that is named stands, or all of them, all others, or the one that was just spoken of."""
+    patterns, cards = said.rules.patterns.own, own_cards(said.hearing)
+    if cards is None:
+        return None
+    text = said.text
+    for card in cards.values():
+        text = text.replace(card.evidence.surface, "C")
+    again = said.context.recent is Intent.CARD_LOCK and patterns.card_again.fullmatch(text) is not None
+    others, one = patterns.card_others.fullmatch(text), len(cards) == 1 and patterns.card_state.fullmatch(text)
+    if not (again or others or one or patterns.card_states.fullmatch(text)):
+        return None
+    topic = Slot(str(Topic.OTHERS if others else Topic.WHETHER), said.heard.whole(_RULE))
+    slots = Slots(card=next(iter(cards.values())) if one else None, topic=topic)
+    rule = _OTHERS if again or others else _RULE
+    return Understood(Intent.CARD_LOCK, slots, (), Route.FAST, 1.0, rule)
 
 
 def _of_bill(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:
@@ -104,7 +137,7 @@ def _of_history(said: Said, things: NamedThings, *, asks: bool) -> Understood | 
         return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule, payees=match)
     if match is not None and match.plausible > 1 and whom is None:
         return None
-    sought = _sought(said, things, period) if behind or (asks and out) else None
+    sought = what_to_seek(said, things, period) if behind or (asks and out) else None
     if sought is not None:
         return Understood(Intent.RECENT_TRANSACTIONS, sought, (), Route.FAST, 1.0, rule)
     if behind and not any(isinstance(span.value, DateValue) for span in said.heard.spans):
@@ -129,7 +162,7 @@ def _of_the_last(said: Said) -> Understood | None:
     return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, rule)
 
 
-def _sought(said: Said, things: NamedThings, period: Slot[DateValue] | None) -> Slots | None:
+def what_to_seek(said: Said, things: NamedThings, period: Slot[DateValue] | None) -> Slots | None:
     """What to look for: words that no rule knows, which may name a merchant, and the one sum told."""
     heard, words = said.heard, _unknown(said)
     asked = heard.whole(_RULE) if things.found.intent is Intent.QNA else heard.evidence(0, 0, _RULE)
@@ -139,7 +172,9 @@ def _sought(said: Said, things: NamedThings, period: Slot[DateValue] | None) -> 
     if not (words or amount):
         return None
     merchant = Slot(" ".join(words), heard.whole(_RULE)) if words else None
-    return Slots(merchant=merchant, amount=amount, topic=topic, period=period)
+    last = not more and said.rules.spaced and said.rules.cues.last_one.holds(said.units.words)
+    one = Slot(1, heard.whole(_RULE)) if last else None
+    return Slots(merchant=merchant, amount=amount, topic=topic, period=period, choice=one)
 
 
 def _amount(said: Said, things: NamedThings) -> Slot[MoneyValue] | None:

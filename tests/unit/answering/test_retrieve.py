@@ -58,6 +58,13 @@ def test_what_is_in_force_is_so_by_the_callers_own_day(zone: str, hour: int, fou
     assert [hit.passage.id for hit in hits] == [found]
 
 
+def test_a_question_is_answered_by_what_is_about_its_subject() -> None:
+    other = passage("atm", "At other banks' ATMs we charge a fee of 3 dollars for a withdrawal")
+    question = Question("Is there a fee for sending money to other banks?", EN_US)
+    assert Retriever([other]).search(question, TODAY).hits == ()
+    assert RETRIEVER.search(question, TODAY).hits[0].passage.id == "fees-2026§2.1"
+
+
 def test_last_years_fees_are_not_quoted() -> None:
     found = RETRIEVER.search(Question("What does an international transfer cost in the app?", EN_US), TODAY)
     assert found.hits[0].passage.id == "fees-2026§2.3"

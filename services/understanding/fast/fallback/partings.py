@@ -5,6 +5,7 @@ from typing import Final
 from schemas.ids import RuleId
 from schemas.intent import Intent, Route, Understood
 from services.understanding.fast.patterns.lattice import FILLER
+from services.understanding.fast.patterns.units import in_nouns
 from services.understanding.fast.ruleset.grammar import BANKING
 from services.understanding.fast.words.hearing import Hearing
 
@@ -47,7 +48,12 @@ def holding(hearing: Hearing) -> Understood | None:
     size = len(reading.words)
     if not any(reading.phrases(grammar.phrases.holds)):
         return None
-    inside = {at for edges in reading.verbs for edge in edges for at in range(edge.start + 1, edge.end)}  # 貯まって
+    inside = {
+        at for edges in reading.verbs for edge in edges for at in range(edge.start + 1, edge.end)
+    }  # 貯まって, 止まって
+    inside |= {
+        at for at in range(1, size) if in_nouns(reading.words[at - 1]) and not in_nouns(reading.words[at])
+    }  # 止まって
     holds = [0 if at in inside else grammar.phrases.holds.longest(reading.words, at)[0] for at in range(size)]
     begins = any(end > at for at, end in enumerate(holds[:_FIRST]))
     named = hearing.heard.payees is not None and bool(hearing.heard.payees.candidates)

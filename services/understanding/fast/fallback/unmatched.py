@@ -46,6 +46,7 @@ from services.understanding.fast.words.left import Leftover, settled, unknown, u
 from services.understanding.fast.words.reading import UtteranceLattice
 
 _GREETING: Final = RuleId("intents.greeting@1")
+_CLOSING: Final = RuleId("intents.closing@1")
 _TOLD_ABOUT: Final = frozenset({SlotName.AMOUNT, SlotName.PAYEE, SlotName.SOURCE, SlotName.TARGET, SlotName.DATE})
 _ABOUT_MONEY: Final = MONEY_MOVING | {None, Intent.QNA}
 """What words that nobody understood may seem to be about, and still be an answer."""
@@ -111,6 +112,8 @@ class Unmatched:
         context, words = hearing.context, hearing.reading.words
         if context.idle and self._grammar.patterns.wordings.greeting.fullmatch(hearing.text):
             return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_GREETING)
+        if context.idle and self._grammar.patterns.wordings.closing.fullmatch(hearing.text):
+            return Understood(Intent.FAREWELL, route=Route.FAST, confidence=1.0, rule=_CLOSING)
         if not context.code and (wait := holding(hearing)) is not None:
             return wait
         awaited = context.terms.awaited

@@ -23,6 +23,7 @@ class PatternParts(RuleFile):
     wages: str = ""
     small: str = ""
     denied: str = ""
+    stopped: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -182,6 +183,9 @@ class InquiryPatterns(RuleFile):
     one_asked: Pattern = _NOWHERE
     its_sum: Pattern = _NOWHERE
     asks_done: Pattern = _NOWHERE
+    asks_amount: Pattern = _NOWHERE
+    asks_new: Pattern = _NOWHERE
+    asks_code: Pattern = _NOWHERE
     asks_what_now: Pattern = _NOWHERE
     and_of: Pattern = _NOWHERE
     asked_instead: Pattern = _NOWHERE
@@ -206,6 +210,7 @@ class OwnPatterns(RuleFile):
     income: Pattern = _NOWHERE
     asks_whether: Pattern = _NOWHERE
     spends: Pattern = _NOWHERE
+    earns: Pattern = _NOWHERE
     shop_kind: Pattern = _NOWHERE
     of_those: Pattern = _NOWHERE
     asks_own: Pattern = _NOWHERE
@@ -213,6 +218,11 @@ class OwnPatterns(RuleFile):
     in_general: Pattern = _NOWHERE
     unbooked: Pattern = _NOWHERE
     of_its_state: Pattern = _NOWHERE
+    card_state: Pattern = _NOWHERE
+    card_states: Pattern = _NOWHERE
+    card_others: Pattern = _NOWHERE
+    card_again: Pattern = _NOWHERE
+    beside_the_lock: Pattern = _NOWHERE
     went_out: Pattern = _NOWHERE
     that_payment: Pattern = _NOWHERE
     sought_out: Pattern = _NOWHERE
@@ -228,10 +238,13 @@ class AlarmPatterns(RuleFile):
     sent_wrongly: Pattern = _NOWHERE
     of_the_person: Pattern = _NOWHERE
     better_not: Pattern = _NOWHERE
+    asks_advice: Pattern = _NOWHERE
     was_told: Pattern = _NOWHERE
     pressed: Pattern = _NOWHERE
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
+    card_trouble: Pattern = _NOWHERE
+    disputed: Pattern = _NOWHERE
     asked_plainly: Pattern = _NOWHERE
     worried: Pattern = _NOWHERE
     grievance: Pattern = _NOWHERE
@@ -248,3 +261,4 @@ class WordingPatterns(RuleFile):
     meant: tuple[tuple[Pattern, str], ...] = ()
     written: tuple[tuple[str, ...], ...] = ()
     greeting: Pattern = _NOWHERE
+    closing: Pattern = _NOWHERE
