@@ -11,7 +11,8 @@ from services.dialogue.advance import advance
 from services.dialogue.amounts import merged
 from services.dialogue.each_card import all_cards, with_others
 from services.dialogue.events import Facts
-from services.dialogue.names import apart_by_ear, bill, last_digits, marks, open_bills, reply
+from services.dialogue.names import open_bills, reply
+from services.dialogue.offered import ending_in, marked, other_card, place_of_paid_last, pointed, told_by_name
 from services.dialogue.parts import as_read, may_stay, noted_besides
 from services.dialogue.phases import Asking, Confirming, Reading, Task
 from services.dialogue.prompts import and_again, missed
@@ -35,24 +36,19 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
     if slots.choice is not None and state.asked is not None and getattr(slots, state.asked.value) is not None:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
-        return choose(state, _pointed(state, heard, slots.choice.value), facts, heard)
-    if (told := _other_card(state, heard) or _told(state, heard, facts) or _marked(state, heard, facts)) is not None:
+        return choose(state, pointed(state, heard, slots.choice.value), facts, heard)
+    if (
+        told := other_card(state, heard) or told_by_name(state, heard, facts) or marked(state, heard, facts)
+    ) is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
-        return choose(state, _ending_in(state, slots.digits.value, facts), facts)
+        return choose(state, ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard, facts)
     step = _each_changed(state, task, heard, facts)
     step = step or _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
     return step or own_account(state, task, heard, facts) or _changed(state, task, heard, facts)
-
-
-def _pointed(state: DialogueState, heard: Understood, number: int) -> int:
-    """Which was pointed at, 1-based: of two the other one, where it is said not to be that one; else none of them."""
-    if SlotName.PAYEE not in heard.rejected or number < 1:
-        return number
-    return 3 - number if len(state.choices) == 2 else len(state.choices) + 1  # noqa: PLR2004 - one or the other
 
 
 def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
@@ -65,43 +61,6 @@ def _those_left(state: DialogueState, task: Task, heard: Understood, facts: Fact
         return None
     left = task.paying(rest[0]) if len(rest) == 1 else replace(task, payee_candidates=rest)
     return advance(state.memory.missed(0), left, facts)
-
-
-def _other_card(state: DialogueState, heard: Understood) -> int | None:
-    """Which of two cards is meant, 1-based, where the other one is said not to be."""
-    card = heard.slots.card
-    if card is None or SlotName.CARD not in heard.rejected or len(state.choices) != 2:  # noqa: PLR2004 - one or the other
-        return None
-    return 2 - state.choices.index(card.value) if card.value in state.choices else None
-
-
-def _told(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
-    """Which of those who were offered is told by the name alone, 1-based: 「小野」, asked whether 小野 or 大野."""
-    match, choices = heard.payees, state.choices
-    alone = heard.slots == Slots() and [each.slot for each in heard.unresolved] == [SlotName.PAYEE] and not heard.unread
-    if not alone or match is None or not match.candidates or state.asked is not SlotName.PAYEE:
-        return None
-    best, others = match.candidates[0], {each.id for each in match.candidates[1 : match.plausible]}
-    if best.score < dialogue_rules().told or best.id not in choices or not others.issubset(choices):
-        return None
-    heard_apart = all(other == best.id or apart_by_ear(facts, best.id, PayeeId(other)) for other in choices)
-    return choices.index(best.id) + 1 if heard_apart else None
-
-
-def _marked(state: DialogueState, heard: Understood, facts: Facts) -> int | None:
-    """Which of those who were offered is told by a word that is but a part of another's name: "harbour, i think"."""
-    slots, choices = heard.slots, state.choices
-    due = bill(facts, slots.bill.value) if slots.bill is not None else None
-    named = slots.payee or slots.bill
-    other = slots.payee.value if slots.payee is not None else due.payee_id if due is not None else None
-    payee = facts.payees.get(other) if other is not None else None
-    if named is None or payee is None or state.asked is not SlotName.PAYEE or payee.id in choices:
-        return None
-    surface = named.evidence.surface.casefold()
-    if any(name.casefold() in surface for name in (payee.name, *payee.aliases, *([due.name] if due else []))):
-        return None
-    fitting = [at for at, told in enumerate(marks(facts, choices), 1) if not set(told).isdisjoint(surface.split())]
-    return fitting[0] if len(fitting) == 1 else None
 
 
 def value_unasked(state: DialogueState, heard: Understood, facts: Facts) -> Step:
@@ -241,13 +200,6 @@ def _fruitless(before: Task, after: Task) -> bool:
     return got == had and bool(after.payee_heard or after.bill_heard or after.date_heard or after.account_heard)
 
 
-def _ending_in(state: DialogueState, digits: str, facts: Facts) -> int:
-    """Which of what was offered has a number that ends so, 1-based; beyond them where none or several do."""
-    numbers = [last_digits(facts, key) for key in state.choices]
-    fitting = [place for place, number in enumerate(numbers, 1) if number and number.endswith(digits)]
-    return fitting[0] if len(fitting) == 1 else len(state.choices) + 1
-
-
 def _each_offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """As much to each of those who were offered, or each of the bills, one after the other."""
     if state.asked not in {SlotName.PAYEE, SlotName.BILL} or not state.choices or not is_money(task):
@@ -270,7 +222,7 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
             return advance(state.memory, replace(settled(task, SlotName.DATE), refused_parts=_DATE), facts)
         return ask(state.memory, Asking(task.paying(None), SlotName.PAYEE), reply("ask.payee"))
     paid_last = number == Pick.PAID_LAST
-    index = _place_of_paid_last(choices, facts) if paid_last else number - 1 if number > 0 else len(choices) - 1
+    index = place_of_paid_last(choices, facts) if paid_last else number - 1 if number > 0 else len(choices) - 1
     if not 0 <= index < len(choices):
         return missed(state, facts)
     chosen = _with(task, state.asked, choices[index], facts)
@@ -278,13 +230,6 @@ def choose(state: DialogueState, number: int, facts: Facts, heard: Understood | 
         besides = replace(heard, slots=replace(heard.slots, choice=None), unresolved=(), payees=None, rejected=())
         chosen = merged(chosen, besides, facts)
     return advance(state.memory.missed(0), chosen, facts)
-
-
-def _place_of_paid_last(choices: tuple[str, ...], facts: Facts) -> int:
-    """Where that one stands who was paid last of those who were offered; −1 where there is none."""
-    paid = [(payee.last_paid, at) for at, id_ in enumerate(choices) if (payee := facts.payees.get(PayeeId(id_)))]
-    days = sorted(((day, at) for day, at in paid if day is not None), reverse=True)
-    return days[0][1] if days and days[0][0] not in {day for day, _ in days[1:]} else -1
 
 
 def _with(task: Task, asked: SlotName | None, key: str, facts: Facts) -> Task:
