@@ -39,6 +39,7 @@ class NamePatterns(RuleFile):
     not_this: Pattern = _NOWHERE
     other_than: Pattern = _NOWHERE
     other_person: Pattern = _NOWHERE
+    denied_besides: Pattern = _NOWHERE
     pointed_out: Pattern = _NOWHERE
     named_apart: Pattern = _NOWHERE
     apposed: Pattern = _NOWHERE
@@ -126,6 +127,7 @@ class OrderPatterns(RuleFile):
     after_its_day: Pattern = _NOWHERE
     on_day: str = ""
     made_it: Pattern = _NOWHERE
+    day_again: Pattern = _NOWHERE
 
 
 class StoryPatterns(RuleFile):
@@ -174,6 +176,8 @@ class InquiryPatterns(RuleFile):
     paid_then: str = ""
     due_now: str = ""
     done_then: Pattern = _NOWHERE
+    if_unpaid: Pattern = _NOWHERE
+    whether_paid: str = ""
     paid_twice: Pattern = _NOWHERE
     sum_asked: Pattern = _NOWHERE
     one_asked: Pattern = _NOWHERE
