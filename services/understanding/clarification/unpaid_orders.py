@@ -3,25 +3,28 @@
 A bill that is due is not paid. Of anybody else it is told first what was paid, and the order is read back behind that.
 """
 
-from dataclasses import replace
+from typing import Final
 
-from schemas.intent import READING, Intent, Route, Understood
+from schemas.ids import RuleId
+from schemas.intent import Intent, Route, Slot, Slots, Topic, Understood
 from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
+
+_RULE: Final = RuleId("intents.if_unpaid@1")
 
 
 def if_unpaid(said: Said, _: Understood) -> Understood | None:
     """The order, behind what was paid to its payee; None where it hangs on nothing like that, or not all is read."""
-    rules, text = said.rules.patterns.inquiries, said.text
-    place = rules.if_unpaid.search(text) if said.context.idle and not said.context.code else None
+    text, open_ = said.text, said.context.idle and not said.context.code
+    place = said.rules.patterns.inquiries.if_unpaid.search(text) if open_ else None
     if place is None:
         return None
     order = said_in(said.again(text[: place.start()] + " " * len(place[0]) + text[place.end() :]), text)
-    if not order.moves or order.route is not Route.FAST or not order.whole or order.then is not None:
+    if not order.moves or not order.whole or order.missing:
         return None
-    if order.intent is Intent.BILL_PAYMENT:
-        return order
-    payee = order.slots.payee
-    asked = said.again(rules.whether_paid.replace("_", payee.evidence.surface)) if payee is not None else None
-    told = asked is not None and asked.intent in READING and asked.route is Route.FAST and asked.then is None
-    return replace(said_in(asked, text), then=order) if told and asked is not None else None
+    if order.intent is Intent.BILL_PAYMENT or order.slots.payee is None:
+        return order if order.slots.bill is not None else None
+    whether = Slot(str(Topic.WHETHER), said.heard.evidence(*place.span(), _RULE))
+    slots = Slots(payee=order.slots.payee, topic=whether)
+    sure, who = order.confidence, order.payees
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, sure, _RULE, payees=who, then=order)

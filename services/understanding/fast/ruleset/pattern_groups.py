@@ -177,7 +177,6 @@ class InquiryPatterns(RuleFile):
     due_now: str = ""
     done_then: Pattern = _NOWHERE
     if_unpaid: Pattern = _NOWHERE
-    whether_paid: str = ""
     paid_twice: Pattern = _NOWHERE
     sum_asked: Pattern = _NOWHERE
     one_asked: Pattern = _NOWHERE
