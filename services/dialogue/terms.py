@@ -86,7 +86,7 @@ def only_card(facts: Facts, *, locked: bool) -> CardId | None:
 def _names(order: TransferOrder, facts: Facts) -> tuple[str, ...]:
     """All that the payee, and who sends the bill, may be called: whole, by part, by kana, by relationship.
 
-    Of a name that is written without spaces a part is what begins or ends it, and stands in nobody else's name.
+    A part of a name without spaces begins or ends it, and stands in nobody else's.
     """
     payee = facts.payees.get(order.payee_id) if order.payee_id is not None else None
     if payee is None:

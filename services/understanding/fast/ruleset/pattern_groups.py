@@ -23,6 +23,9 @@ class PatternParts(RuleFile):
     wages: str = ""
     small: str = ""
     denied: str = ""
+    day: str = ""
+    figures: str = ""
+    lent: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -40,6 +43,7 @@ class NamePatterns(RuleFile):
     other_than: Pattern = _NOWHERE
     other_person: Pattern = _NOWHERE
     denied_besides: Pattern = _NOWHERE
+    purpose_before: Pattern = _NOWHERE
     pointed_out: Pattern = _NOWHERE
     named_apart: Pattern = _NOWHERE
     apposed: Pattern = _NOWHERE
