@@ -118,7 +118,7 @@ def _glued(said: Said, found: Understood) -> Iterator[tuple[int, int, str]]:
         names = (said.text[place.end() : stop] for stop in (end, end + _TITLE)) if place is not None else ()
         outcomes = (match.outcome for match in map(said.called, names) if match is not None)
         if place is not None and MatchOutcome.CLEAR in outcomes:
-            yield *place.span(), ""
+            yield *place.span(_PUT), ""
 
 
 def _ahead(place: re.Match[str], days: int) -> int:
