@@ -1,8 +1,9 @@
 """An order that is meant only if nothing was paid yet: "send Maria 1450 if I haven't already".
 
-A bill that is due is not paid. Of anybody else it is told first what was paid, and the order is read back behind that.
+A bill that is due is not paid. Of anybody else it is told what was paid, and asked whether the order stands then.
 """
 
+from dataclasses import replace
 from typing import Final
 
 from schemas.ids import RuleId
@@ -11,6 +12,7 @@ from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 
 _RULE: Final = RuleId("intents.if_unpaid@1")
+_MARKS: Final = " ,.?!、。"
 
 
 def if_unpaid(said: Said, _: Understood) -> Understood | None:
@@ -24,7 +26,8 @@ def if_unpaid(said: Said, _: Understood) -> Understood | None:
         return None
     if order.intent is Intent.BILL_PAYMENT or order.slots.payee is None:
         return order if order.slots.bill is not None else None
-    whether = Slot(str(Topic.WHETHER), said.heard.evidence(*place.span(), _RULE))
-    slots = Slots(payee=order.slots.payee, topic=whether)
-    sure, who = order.confidence, order.payees
-    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, sure, _RULE, payees=who, then=order)
+    begin = place.end() - len(place[0].lstrip(_MARKS))
+    condition = said.heard.evidence(begin, begin + len(place[0].strip(_MARKS)), _RULE)
+    slots = Slots(payee=order.slots.payee, topic=Slot(str(Topic.WHETHER), condition))
+    asked = Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, order.confidence, _RULE, payees=order.payees)
+    return replace(asked, then=replace(order, unread=(condition,)))
