@@ -13,6 +13,8 @@ from services.dialogue.phases import Confirming, Offering, OfferingPerson, ReadB
 from services.dialogue.rules import dialogue_rules
 from services.dialogue.state import DialogueState
 
+_PART: Final = 2
+"""Characters of a part of a name, at least."""
 _CARD: Final = {Intent.CARD_LOCK: Awaited.LOCK, Intent.CARD_UNLOCK: Awaited.UNLOCK}
 
 
@@ -82,10 +84,18 @@ def only_card(facts: Facts, *, locked: bool) -> CardId | None:
 
 
 def _names(order: TransferOrder, facts: Facts) -> tuple[str, ...]:
-    """All that the payee, and who sends the bill, may be called: whole, by part, by kana, by relationship."""
+    """All that the payee, and who sends the bill, may be called: whole, by part, by kana, by relationship.
+
+    A part of a name without spaces begins or ends it, and stands in nobody else's.
+    """
     payee = facts.payees.get(order.payee_id) if order.payee_id is not None else None
     if payee is None:
         return ()
     said = (payee.name, payee.kana, payee.kana.translate(TO_HIRAGANA), *payee.aliases, payee.relationship)
-    parts = (part for name in said[:3] for part in name.split())
+    parts = [part for name in said[:3] for part in name.split()]
+    if not payee.name.isascii() and payee.name == parts[0]:
+        others = " ".join(each.name for each in facts.payees.values() if each.id != payee.id)
+        cuts = range(_PART, len(payee.name) - 1)
+        halves = (half for at in cuts for half in (payee.name[:at], payee.name[-at:]))
+        parts += [half for half in halves if half not in others]
     return tuple(dict.fromkeys(name for name in (*said, *parts) if name))

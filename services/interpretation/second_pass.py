@@ -9,6 +9,7 @@ from services.understanding.clarification.afterthought import afterthought, name
 from services.understanding.clarification.alike_orders import as_much
 from services.understanding.clarification.billers import (
     asked_alike,
+    billed_later,
     bills_besides,
     for_its_bill,
     of_its_biller,
@@ -69,6 +70,7 @@ from services.understanding.clarification.parts_of_day import later_on, some_tim
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import called_off, unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
+from services.understanding.clarification.unpaid_orders import if_unpaid
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.clarification.weighed_orders import weighed
@@ -153,7 +155,8 @@ _LOOKS: Final = (
     # As much to somebody else, half of it or twice; orders in a sentence of another shape.
     _Look(_ALL, as_much),
     _Look(_ALL, worded),
-    # An order that hangs on a balance, or whose sum follows from one.
+    # An order if nothing was paid yet; one that hangs on a balance, or whose sum follows from one.
+    _Look(_ALL, if_unpaid),
     _Look(_ALL, elsewise),
     _Look(_ALL, weighed, measured),
     _Look(_ALL, from_elsewhere, hung_last),
@@ -230,6 +233,7 @@ _LOOKS: Final = (
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
     _Look(_THEN, then_paid, in_turn),
     _Look(_THEN, for_its_bill, bills_besides),
+    _Look(_THEN, billed_later),
     _Look(_THEN, asked_alike),
     _Look(_THEN, paid_before),
     _Look(_THEN, days_of_each),

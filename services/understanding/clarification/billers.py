@@ -74,6 +74,21 @@ def for_its_bill(said: Said, found: Understood) -> Understood | None:
     return replace(found, slots=replace(found.slots, payee=None, bill=Slot(bills[0].id, payee.evidence)))
 
 
+def billed_later(said: Said, found: Understood) -> Understood | None:
+    """A later order with the bill that is named behind its payee: 「おとんに一万円、それから大家さんに家賃払って」."""
+    then = found.then
+    payee = then.slots.payee if then is not None and then.missing == (SlotName.AMOUNT,) else None
+    if then is None or payee is None or payee.readings or not (found.moves and then.moves and then.whole):
+        return None
+    owed = {bill.id for bill in said.context.bills if bill.payee_id == payee.value}
+    named = [(due, id_) for due, id_ in Mentions.of_all(said).nouns_of("bill") if due.start >= payee.evidence.end]
+    if len(named) != 1 or named[0][1] not in owed:
+        return None
+    (due, id_), slots = named[0], replace(then.slots, payee=None)
+    slots = replace(slots, bill=Slot(BillId(str(id_)), due))
+    return replace(found, then=replace(then, intent=Intent.BILL_PAYMENT, slots=slots, missing=()))
+
+
 def of_whom_it_is(said: Said, found: Understood) -> Understood | None:
     """A bill that is said to be whose it is, without that: 「学校の学費を払って」, to the school."""
     of, bills = said.rules.patterns.names.of, {bill.id: bill.payee_id for bill in said.context.bills}

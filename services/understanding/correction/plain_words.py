@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 from schemas.consent import ORDERS
-from schemas.intent import Route, Understood
+from schemas.intent import Route, SlotName, Understood
+from schemas.payee import MatchOutcome
 from schemas.span import DateValue
 from services.understanding.correction.editing_terms import announced_cuts
 from services.understanding.correction.merging import set_back
@@ -22,6 +23,8 @@ _PUT: Final = "put"
 _WEEK: Final = 7
 _SHORT, _LONG = 2, 4
 """Characters of a name that is told by them, at least."""
+_TITLE: Final = 3
+"""Characters of what stands behind a name and may be a part of it: 翔ちゃん."""
 
 
 class Rewordings:
@@ -49,7 +52,8 @@ def plainly(said: Said, found: Understood, read: Callable[[str], Understood]) ->
     read_all = found.rule is not None and found.route is Route.FAST and not in_doubt
     patterns = said.rules.patterns.wordings
     places = {*_written(said), *_meant(said), *_counted(said), *_spoken(said, patterns.always)}
-    places |= set() if read_all else {*_spoken(said, patterns.plain)}
+    places |= {*_told_before(said), *_denied(said)}
+    places |= set() if read_all else {*_spoken(said, patterns.plain)} or {*_glued(said, found)}
     text, before = said.text, list[tuple[str, int, int, int]]()
     for start, end, words in sorted(places, reverse=True)[:_MOST]:
         if not before or end <= before[-1][1]:
@@ -84,6 +88,37 @@ def _counted(said: Said) -> Iterator[tuple[int, int, str]]:
             yield *place.span(), f"{rules.on_day}{monday + timedelta(days=2 * _WEEK + weekday)}"
         elif weekday is not None and on is not None:
             yield *place.span(), f"{rules.on_day}{on + timedelta(days=_ahead(place, weekday - on.weekday()))}"
+
+
+def _told_before(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Where the day on which the bill asked about is due is only said again: "oh, friday? well pay it"."""
+    due = next((each.due_on for each in said.context.bills if each.id == said.context.recent_bill), None)
+    place = said.rules.patterns.orders.day_again.match(said.text) if due is not None else None
+    if place is None or due is None:
+        return
+    spans = (span for span in said.heard.spans if place.start("day") <= span.start and span.end <= place.end("day"))
+    for day in (day for span in spans for day in span.values if isinstance(day, DateValue)):
+        weekday = "week" in place.groupdict() and place["week"] and day.start.weekday() == due.weekday()
+        if day.start <= due <= day.end or weekday:
+            yield *place.span(_PUT), ""
+
+
+def _denied(said: Said) -> Iterator[tuple[int, int, str]]:
+    """Asked which, where behind the one that is meant another is said not to be."""
+    place = said.rules.patterns.names.denied_besides.search(said.text) if said.context.choices else None
+    if place is not None:
+        yield *place.span(), ""
+
+
+def _glued(said: Said, found: Understood) -> Iterator[tuple[int, int, str]]:
+    """Where what money is for stands right before whom it goes to, and was heard as a part of the name."""
+    for mention in (each for each in found.unresolved if each.slot is SlotName.PAYEE):
+        begin, end = mention.evidence.start, mention.evidence.end
+        place = said.rules.patterns.names.purpose_before.match(said.text, begin, end)
+        names = (said.text[place.end() : stop] for stop in (end, end + _TITLE)) if place is not None else ()
+        outcomes = (match.outcome for match in map(said.called, names) if match is not None)
+        if place is not None and MatchOutcome.CLEAR in outcomes:
+            yield *place.span(_PUT), ""
 
 
 def _ahead(place: re.Match[str], days: int) -> int:

@@ -24,6 +24,9 @@ class PatternParts(RuleFile):
     small: str = ""
     denied: str = ""
     stopped: str = ""
+    day: str = ""
+    figures: str = ""
+    lent: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -40,6 +43,8 @@ class NamePatterns(RuleFile):
     not_this: Pattern = _NOWHERE
     other_than: Pattern = _NOWHERE
     other_person: Pattern = _NOWHERE
+    denied_besides: Pattern = _NOWHERE
+    purpose_before: Pattern = _NOWHERE
     pointed_out: Pattern = _NOWHERE
     named_apart: Pattern = _NOWHERE
     apposed: Pattern = _NOWHERE
@@ -130,6 +135,7 @@ class OrderPatterns(RuleFile):
     after_its_day: Pattern = _NOWHERE
     on_day: str = ""
     made_it: Pattern = _NOWHERE
+    day_again: Pattern = _NOWHERE
 
 
 class StoryPatterns(RuleFile):
@@ -178,6 +184,7 @@ class InquiryPatterns(RuleFile):
     paid_then: str = ""
     due_now: str = ""
     done_then: Pattern = _NOWHERE
+    if_unpaid: Pattern = _NOWHERE
     paid_twice: Pattern = _NOWHERE
     sum_asked: Pattern = _NOWHERE
     one_asked: Pattern = _NOWHERE
