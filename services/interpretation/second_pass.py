@@ -4,6 +4,7 @@ from collections.abc import Callable
 from enum import Enum, auto
 from typing import Final, NamedTuple, TypeAlias
 
+from schemas.consent import ORDERS
 from schemas.intent import Understood
 from services.understanding.clarification.afterthought import afterthought, named_last
 from services.understanding.clarification.alike_orders import as_much
@@ -116,96 +117,100 @@ class _Look(NamedTuple):
     takes: _Takes
     reader: _Reader
     or_else: _Reader | None = None
+    where: int = 0
+    """All that must hold for either reader to find anything: it is told once for all of them, and soon."""
 
 
 _ALL, _OPEN, _ELSE, _THEN = _Takes
+_SPACED, _UNSPACED, _IDLE, _WAITING, _ORDERED, _UNSURE = (1 << each for each in range(6))
+"""Words have spaces, or none; nothing waits, something does, an order that was read back; not all is surely read."""
 _LOOKS: Final = (
     # What waits is refused, and the reason told; a part of what is read back will not do; of another order.
-    _Look(_ALL, declined),
-    _Look(_ALL, refused),
-    _Look(_ALL, lambda said, _: of_another(said)),
+    _Look(_ALL, declined, where=_WAITING),
+    _Look(_ALL, refused, where=_UNSPACED | _ORDERED),
+    _Look(_ALL, lambda said, _: of_another(said), where=_UNSPACED | _ORDERED),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
-    _Look(_ALL, deceived),
+    _Look(_ALL, deceived, where=_IDLE),
     _Look(_ALL, taken_back, asked_of_person),
-    _Look(_ALL, called_off),
-    _Look(_ALL, back_on, meant_instead),
+    _Look(_ALL, called_off, where=_IDLE | _UNSURE),
+    _Look(_ALL, back_on, meant_instead, where=_UNSURE),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money),
-    _Look(_ALL, alike),
-    _Look(_ALL, as_due),
-    _Look(_ALL, asked_of_order),
+    _Look(_ALL, alike, where=_WAITING),
+    _Look(_ALL, as_due, where=_IDLE),
+    _Look(_ALL, asked_of_order, where=_WAITING),
     # A bill by whose it is.
-    _Look(_ALL, of_whom_it_is),
+    _Look(_ALL, of_whom_it_is, where=_UNSPACED | _IDLE | _UNSURE),
     # Of several orders one alone, or not that one; another amount and why, or one that stays where it is.
-    _Look(_ALL, narrowed),
-    _Look(_ALL, reasoned_amount, kept_there),
-    _Look(_ALL, explained_amount, one_or_of_one),
+    _Look(_ALL, narrowed, where=_ORDERED),
+    _Look(_ALL, reasoned_amount, kept_there, where=_WAITING),
+    _Look(_ALL, explained_amount, one_or_of_one, where=_WAITING),
     # As much to somebody else, half of it or twice; orders in a sentence of another shape.
-    _Look(_ALL, as_much),
-    _Look(_ALL, worded),
+    _Look(_ALL, as_much, where=_UNSPACED | _UNSURE),
+    _Look(_ALL, worded, where=_IDLE),
     # An order that hangs on a balance, or whose sum follows from one.
-    _Look(_ALL, elsewise),
+    _Look(_ALL, elsewise, where=_SPACED | _IDLE),
     _Look(_ALL, weighed, measured),
     _Look(_ALL, from_elsewhere, hung_last),
-    _Look(_ALL, multiplied),
+    _Look(_ALL, multiplied, where=_ORDERED),
     # An order for some time that is no day.
-    _Look(_ALL, some_time),
+    _Look(_ALL, some_time, where=_IDLE | _UNSURE),
     # One sum that several are to share; orders, with what is said of "both" behind them.
-    _Look(_ALL, shared_out),
-    _Look(_ALL, lambda said, _: of_all(said)),
-    _Look(_ALL, as_the_last),
-    _Look(_ALL, every_but),
+    _Look(_ALL, shared_out, where=_IDLE),
+    _Look(_ALL, lambda said, _: of_all(said), where=_SPACED | _IDLE),
+    _Look(_ALL, as_the_last, where=_SPACED),
+    _Look(_ALL, every_but, where=_IDLE),
     # An order, and what is to be written beside it.
-    _Look(_ALL, noted),
+    _Look(_ALL, noted, where=_IDLE),
     # An order, and what is said not to be done with another thing.
-    _Look(_ALL, left_alone),
+    _Look(_ALL, left_alone, where=_IDLE),
     # An order within a story, which tells other sums, days and people.
-    _Look(_ALL, storied),
+    _Look(_ALL, storied, where=_IDLE),
     # A sum that follows from a balance, or from an earlier payment.
-    _Look(_ALL, reckoned),
+    _Look(_ALL, reckoned, where=_IDLE),
     # An order, and what is to be left in the account behind it.
-    _Look(_ALL, kept_back),
+    _Look(_ALL, kept_back, where=_SPACED | _IDLE),
     # What is asked of each of several bills; a sum that is but remembered; what was spent elsewhere; a bill left.
-    _Look(_ALL, asked_on),
-    _Look(_ALL, of_each_bill),
-    _Look(_ALL, remembered, spent),
-    _Look(_ALL, paid_twice),
-    _Look(_ALL, left_unpaid),
+    _Look(_ALL, asked_on, where=_IDLE),
+    _Look(_ALL, of_each_bill, where=_IDLE),
+    _Look(_ALL, remembered, spent, where=_IDLE),
+    _Look(_ALL, paid_twice, where=_IDLE | _UNSURE),
+    _Look(_ALL, left_unpaid, where=_IDLE),
     # An order behind talk that leads up to it.
-    _Look(_OPEN, led_up, needed_by),
+    _Look(_OPEN, led_up, needed_by, where=_IDLE),
     # Own accounts the other way round; another wish instead of the first; a question amid an order.
     _Look(_ELSE, swapped),
-    _Look(_ELSE, superseded),
-    _Look(_ELSE, asked_instead),
-    _Look(_ELSE, asked_first),
-    _Look(_ELSE, asked_after),
-    _Look(_ELSE, asked_besides),
+    _Look(_ELSE, superseded, where=_IDLE),
+    _Look(_ELSE, asked_instead, where=_IDLE),
+    _Look(_ELSE, asked_first, where=_IDLE),
+    _Look(_ELSE, asked_after, where=_IDLE),
+    _Look(_ELSE, asked_besides, where=_IDLE | _UNSURE),
     # An order in words that sound like what was said.
-    _Look(_ELSE, misheard),
+    _Look(_ELSE, misheard, where=_UNSURE),
     # Transfers side by side, each with its day.
-    _Look(_ELSE, side_by_side),
+    _Look(_ELSE, side_by_side, where=_UNSPACED | _IDLE | _UNSURE),
     # As much to each of several; two values of which one is meant; several payees in a row.
-    _Look(_ELSE, each_named),
+    _Look(_ELSE, each_named, where=_IDLE | _UNSURE),
     _Look(_ELSE, doubled),
     _Look(_ELSE, listed),
     _Look(_THEN, day_of_the_last, transfer_alone),
     # An order that may not be wanted; a transfer in words that nobody read.
-    _Look(_ELSE, unsettled),
-    _Look(_ELSE, offered),
+    _Look(_ELSE, unsettled, where=_IDLE),
+    _Look(_ELSE, offered, where=_SPACED | _IDLE | _UNSURE),
     # Behind a no, what is right; behind an order, a later value.
-    _Look(_THEN, named_last),
-    _Look(_THEN, afterthought),
+    _Look(_THEN, named_last, where=_SPACED | _ORDERED),
+    _Look(_THEN, afterthought, where=_SPACED | _IDLE),
     # An order behind a story; what the learned reader takes words for that nobody read.
-    _Look(_ELSE, behind_talk),
-    _Look(_ELSE, asked_plainly, aggrieved),
+    _Look(_ELSE, behind_talk, where=_SPACED | _IDLE | _UNSURE),
+    _Look(_ELSE, asked_plainly, aggrieved, where=_IDLE),
     # What is asked of a thing of the caller's own.
-    _Look(_ALL, own_asked),
-    _Look(_ELSE, proposed, spoken_of),
+    _Look(_ALL, own_asked, where=_IDLE | _UNSURE),
+    _Look(_ELSE, proposed, spoken_of, where=_IDLE | _UNSURE),
     # A card that is not to be locked, and the one that is.
     _Look(_THEN, spared),
     # What no order can hold: a note, a repetition, a condition.
     _Look(_THEN, remarked, on_condition),
-    _Look(_THEN, hanging, more_wanted),
+    _Look(_THEN, hanging, more_wanted, where=_SPACED),
     _Look(_THEN, so_many, enough_for),
     # As many hundreds as a digit says, in place of some.
     _Look(_THEN, of_its_size),
@@ -220,14 +225,14 @@ _LOOKS: Final = (
     _Look(_THEN, then_paid, in_turn),
     _Look(_THEN, for_its_bill, bills_besides),
     _Look(_THEN, asked_alike),
-    _Look(_THEN, paid_before),
-    _Look(_THEN, days_of_each),
+    _Look(_THEN, paid_before, where=_UNSPACED | _IDLE),
+    _Look(_THEN, days_of_each, where=_UNSPACED),
     # An order that is only spoken of, or to whoever sends the caller a bill; an own account beside what is offered.
-    _Look(_THEN, mentioned, of_its_biller),
+    _Look(_THEN, mentioned, of_its_biller, where=_IDLE),
     # What is looked up of several accounts, or of the bills of some days.
     _Look(_THEN, inquired, in_there),
     _Look(_THEN, narrowed_history),
-    _Look(_THEN, unknown_source, of_an_account),
+    _Look(_THEN, unknown_source, of_an_account, where=_SPACED | _IDLE),
     # A part of this day, which is not now.
     _Look(_THEN, later_on),
     # What is named by a part of its name, whoever read it.
@@ -238,8 +243,9 @@ _LOOKS: Final = (
 def looked_again(said: Said, first: Understood) -> Understood:
     """`first`, or what else the words mean where it is not all."""
     meant, looking = first, True
-    for takes, reader, or_else in _LOOKS:
-        if takes is _ELSE and not looking:
+    holds = _holds(said, meant)
+    for takes, reader, or_else, where in _LOOKS:
+        if where & ~holds or (takes is _ELSE and not looking):
             continue
         found = reader(said, meant)
         if found is None and or_else is not None:
@@ -249,4 +255,12 @@ def looked_again(said: Said, first: Understood) -> Understood:
         if takes is _ALL:
             return likened(said, found) or found
         meant, looking = found, looking and takes is _OPEN
+        holds = _holds(said, meant)
     return meant
+
+
+def _holds(said: Said, meant: Understood) -> int:
+    """What holds of where the words are said, and of what they mean so far."""
+    context = said.context
+    here = _IDLE if context.idle else _WAITING | (_ORDERED if context.terms.awaited in ORDERS else 0)
+    return here | (_SPACED if said.rules.spaced else _UNSPACED) | (0 if meant.sure else _UNSURE)
