@@ -67,11 +67,12 @@ def interpret(
 ) -> Interpretation:
     """What `transcript` means to a caller with these payees. Raises UnsupportedLocale."""
     stages = _Stages.of(transcript, context, payees)
-    with stamps.between(Stamp.NORMALIZATION_START, Stamp.NORMALIZATION_END):
-        spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
-    with stamps.between(Stamp.FUZZY_LOOKUP_START, Stamp.FUZZY_LOOKUP_END):
-        others = () if transcript.named else transcript.alternatives  # they differ in names that do not sound like it
-        match = stages.find(transcript.text, spans, others)
+    stamps.mark(Stamp.NORMALIZATION_START)
+    spans = contested(transcript, stages.normalize(transcript.text), stages.normalize)
+    stamps.mark(Stamp.NORMALIZATION_END, Stamp.FUZZY_LOOKUP_START)
+    others = () if transcript.named else transcript.alternatives  # they differ in names that do not sound like it
+    match = stages.find(transcript.text, spans, others)
+    stamps.mark(Stamp.FUZZY_LOOKUP_END)
     heard = Annotation(transcript, spans, match)
     understood = stages.understood(heard, context.asked)
     if (asked := unasked(context.asked, spans, understood)) is not None:
@@ -220,8 +221,8 @@ class _Stages:
 
     def _naming(self, heard: Annotation, context: Context, text: str, match: PayeeMatch) -> Understood:
         """What a text means, as long as the utterance, in which that payee is named."""
-        transcript = replace(heard.transcript, text=text)
-        return self._mended(self._known(Annotation(transcript, self.normalize(text), match)), context)
+        named = Annotation(replace(heard.transcript, text=text), self.normalize(text), match)
+        return self._mended(self._known(named), context)
 
     def _order(self, known: _Known, context: Context, end: int) -> Understood:
         """What the words up to a code point order, or offer."""

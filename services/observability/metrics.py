@@ -53,9 +53,11 @@ class Stamps:
     tick: Callable[[], float]
     at: dict[Stamp, float] = field(default_factory=dict)
 
-    def mark(self, stamp: Stamp) -> None:
-        """Note that `stamp` is now."""
-        self.at.setdefault(stamp, self.tick())
+    def mark(self, *stamps: Stamp) -> None:
+        """Note that each of `stamps` is now."""
+        now = self.tick()
+        for stamp in stamps:
+            self.at.setdefault(stamp, now)
 
     @contextmanager
     def between(self, start: Stamp, end: Stamp) -> Iterator[None]:

@@ -32,13 +32,26 @@ def besides(said: Said, whole: Understood) -> Understood | None:
     for tried, (before, begin, end) in enumerate(_places(said)):
         if tried == MAX_TRIES:
             break
-        parts = [said.part(*piece) for piece in ((0, before), (end, len(text))) if piece[0] < piece[1]]
         rule = rules.cues.rule("besides")
-        found = _order([part for part in parts if part is not None], rule) if None not in parts else None
+        found = _order(_parts(said, before, end), rule)
         if found is not None:
             left = Evidence(begin, end, text[begin:end].strip(" ,、，"), rule)
             return replace(found, unread=(*found.unread, left), rule=rule)
     return None
+
+
+def _parts(said: Said, before: int, end: int) -> list[Understood]:
+    """What the words before a condition and behind it say; nothing where either says nothing.
+
+    Those behind it are read first: they are the same for several conditions.
+    """
+    parts: list[Understood] = []
+    for start, stop in ((end, len(said.text)), (0, before)):
+        part = said.part(start, stop) if start < stop else None
+        if part is None and start < stop:
+            return []
+        parts = [part, *parts] if part is not None else parts
+    return parts
 
 
 def _by_card(said: Said) -> Understood | None:

@@ -158,7 +158,7 @@ def _begin(said: _Derived) -> int:
     """The unit behind what leads up to an order."""
     reading, size, rules = said.hearing.reading, len(said.words), said.hearing.grammar
     at, lead = bare(rules.phrases.asides_unasked, reading, 0, size)[0], rules.symbols["lead"]
-    while at < size and (end := max((e.end for e in reading.lattice.edges(at) if e.symbol == lead), default=at)) > at:
+    while at < size and (end := max((e for e, read in reading.lattice.steps(at) if lead in read), default=at)) > at:
         at = end
     return at
 

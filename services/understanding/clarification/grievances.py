@@ -131,8 +131,8 @@ def aggrieved(said: Said, found: Understood) -> Understood | None:
 
 def _but_held(said: Said, found: Understood) -> bool:
     """Whether a card's lock was read of nothing but a word of waiting: "my card is declined, I've been on hold"."""
-    lost = said.rules.symbols.get("card_lost") in said.hearing.reading.lattice.said()
-    return found.rule == RULE and found.slots == Slots() and not lost
+    bare = found.rule == RULE and found.slots == Slots()
+    return bare and said.rules.symbols.get("card_lost") not in said.hearing.reading.lattice.said()
 
 
 def _offer(said: Said, topic: str) -> Understood:

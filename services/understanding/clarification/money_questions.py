@@ -255,8 +255,9 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     standing = asked.standing
     for name, pattern in said.rules.patterns.own.asks.items():
         kind = _KINDS[name]
-        text = asked.of_any_bill if name in _OF_ANY else asked.text
-        match = pattern.fullmatch(text) if kind.when in standing else None
+        if kind.when not in standing:
+            continue
+        match = pattern.fullmatch(asked.of_any_bill if name in _OF_ANY else asked.text)
         groups = {key: words for key, words in match.groupdict().items() if words} if match is not None else {}
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)

@@ -92,8 +92,8 @@ def _of_due(
 
 def _above(words: BalanceWords, match: re.Match[str]) -> Understood | None:
     """What an account holds beyond a sum."""
-    held, sum_, order = words.account(match), words.sum(match), words.transfer(match)
-    if order is None or sum_ is None:
+    held, sum_ = words.account(match), words.sum(match)
+    if sum_ is None or (order := words.transfer(match)) is None:
         return None
     account = held.value if held is not None else None
     return _following(words, match, order, Reckoning(Measure.ABOVE, account, sum_), held)
@@ -101,8 +101,8 @@ def _above(words: BalanceWords, match: re.Match[str]) -> Understood | None:
 
 def _share(words: BalanceWords, match: re.Match[str]) -> Understood | None:
     """A part of what an account holds."""
-    held, share, order = words.account(match), words.share(match), words.transfer(match)
-    if order is None or held is None or share is None or not 0 < share <= 1:
+    held, share = words.account(match), words.share(match)
+    if held is None or share is None or not 0 < share <= 1 or (order := words.transfer(match)) is None:
         return None
     return _following(words, match, order, Reckoning(Measure.SHARE, held.value, share=share), held)
 

@@ -4,12 +4,12 @@ The words are read again without what is corrected, and are meant so where they 
 """
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from schemas.ids import BillId
 from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Understood
 from services.understanding.correction.editing_terms import MAX_CUTS, Cut, announced_cuts
-from services.understanding.correction.mentions import Mentions
+from services.understanding.correction.mentions import Mentions, Values
 from services.understanding.correction.merging import set_back
 from services.understanding.correction.said import Said
 
@@ -22,10 +22,12 @@ def within_two(said: Said) -> Understood | None:
     """Both orders, with the correction made; None where the words are not two orders without what is corrected."""
     if said.rules.spaced or not said.context.idle:
         return None
-    for cut in [each for each in announced_cuts(said) if not each.denies][-MAX_CUTS:]:
+    cuts = [each for each in announced_cuts(said) if not each.denies][-MAX_CUTS:]
+    named = _named(said) if cuts else {}
+    for cut in cuts:
         if (as_well := _as_well(said, cut)) is not None:
             return as_well
-        start = _corrected_from(said, cut)
+        start = _corrected_from(named, cut)
         if start is None:
             continue
         plain = said.text[:start] + said.text[cut.start :]
@@ -56,7 +58,8 @@ def transfer_alone(said: Said, found: Understood) -> Understood | None:
 
 def _behind_bill(said: Said, plain: str, start: int, cut: Cut) -> Understood | None:
     """The payment of a bill that stands first in the words without what is corrected, and the order behind it."""
-    kept = [(e, bill, e.end - (cut.start - start if e.start >= cut.start else 0)) for e, bill in _named(said, "bill")]
+    bills = Mentions.of_all(said).of(Intent.BILL_PAYMENT)["bill"]
+    kept = [(e, bill, e.end - (cut.start - start if e.start >= cut.start else 0)) for e, bill in bills]
     for told, bill, end in [each for each in kept if each[0].end <= start or each[0].start >= cut.start][:1]:
         joint = said.rules.phrases.conjunctions.longest(said.rules.units(plain[end:]).words, 0)[0]
         order = said.again(" " * (end + joint) + plain[end + joint :]) if joint else Understood(None)
@@ -68,9 +71,8 @@ def _behind_bill(said: Said, plain: str, start: int, cut: Cut) -> Understood | N
     return None
 
 
-def _corrected_from(said: Said, cut: Cut) -> int | None:
+def _corrected_from(named: Values, cut: Cut) -> int | None:
     """Where what is corrected begins; None where no other value of its kind, said once, is behind it."""
-    named = {kind: places for kind in _KINDS if (places := _named(said, kind))}
     for places in named.values():
         later = next((value for evidence, value in places if evidence.start == cut.start), None)
         before = [each for each in places if each[0].end <= cut.end]
@@ -85,10 +87,11 @@ def _corrected_from(said: Said, cut: Cut) -> int | None:
     return None
 
 
-def _named(said: Said, kind: str) -> list[tuple[Evidence, Any]]:
-    """The values of a kind, and where they stand."""
-    intent = Intent.BILL_PAYMENT if kind == "bill" else Intent.TRANSFER_MONEY
-    return Mentions.of_all(said).of(intent).get(kind, [])
+def _named(said: Said) -> Values:
+    """The values of each kind that is named, and where they stand."""
+    mentions = Mentions.of_all(said)
+    each = {**mentions.of(Intent.BILL_PAYMENT), **mentions.of(Intent.TRANSFER_MONEY)}
+    return {kind: each[kind] for kind in _KINDS if each[kind]}
 
 
 def _two(one: Understood, two: Understood) -> bool:

@@ -74,12 +74,12 @@ def introduced(hearing: Hearing, start: int, end: int) -> int:
     """Where the words go on behind a caller's own name at their beginning: "my name is alex and"."""
     reading = hearing.reading
     symbol = hearing.grammar.symbols.get(_INTRODUCES)
-    at = max((e.end for e in reading.lattice.edges(start) if e.symbol == symbol), default=start) if start < end else end
+    at = max((e for e, read in reading.lattice.steps(start) if symbol in read), default=start) if start < end else end
     if at == start:
         return start
     stop, other = at, hearing.grammar.symbols[OTHER]
     while stop < min(end, at + _NAME) and (
-        stop in reading.taken or all(e.symbol == other for e in reading.lattice.edges(stop))
+        stop in reading.taken or all({other}.issuperset(read) for _, read in reading.lattice.steps(stop))
     ):
         stop += 1
     return stop if stop > at else start

@@ -75,7 +75,8 @@ def begins_behind(hearing: Hearing) -> tuple[int, ...]:
     sums = {span.start for span in hearing.heard.spans if span.kind is SpanKind.MONEY}
     found: list[int] = []
     for at in range(1, min(size - _LEAST, _MOST) + 1):
-        acts = any(edge.end - edge.start >= _SHORTEST for edge in reading.lattice.of(does, at - 1, at))
+        steps = reading.lattice.steps(at - 1)
+        acts = any(end - at + 1 >= _SHORTEST and not does.isdisjoint(read) for end, read in steps)
         if acts or reading.units.starts[at - 1] in sums:
             break
         before, word = reading.words[at - 1 : at + 1]

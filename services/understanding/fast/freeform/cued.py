@@ -75,7 +75,7 @@ def _by_itself(hearing: Hearing, told: list[Slot[Any]]) -> bool:
     for at in range(size):
         if at in reached:
             reached |= {place[1]} if at == place[0] else set()
-            reached |= {edge.end for edge in reading.lattice.edges(at) if edge.symbol in said}
+            reached |= {end for end, read in reading.lattice.steps(at) if not said.isdisjoint(read)}
             reached |= {at + 1} if at >= place[1] and reading.words[at] in hearing.grammar.words.reaching else set()
     return size in reached
 
@@ -111,12 +111,12 @@ def _last(hearing: Hearing, names: tuple[str, ...], size: int = 0) -> str:
     size = size or len(reading.words)
     ends = {size}
     for at in range(size - 1, -1, -1):
-        if any(edge.symbol in closing and edge.end in ends for edge in reading.lattice.edges(at)):
+        if any(end in ends and not closing.isdisjoint(read) for end, read in reading.lattice.steps(at)):
             ends.add(at)
     for at in range(size):
-        for edge in reading.lattice.edges(at):
-            if edge.symbol in symbols and edge.end in ends and edge.end - at > 1:
-                return symbols[edge.symbol]
+        for end, read in reading.lattice.steps(at):
+            if end in ends and end - at > 1 and not symbols.keys().isdisjoint(read):
+                return next(symbols[each] for each in read if each in symbols)
     return ""
 
 
