@@ -45,6 +45,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard, facts)
+    if heard.by(*dialogue_rules().instalments) and is_money(task):
+        return _in_instalments(state, task, heard, facts)
     step = _each_changed(state, task, heard, facts)
     step = step or _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
@@ -169,6 +171,15 @@ def _each_changed(state: DialogueState, task: Task, heard: Understood, facts: Fa
         orders[at] = merged(orders[at], replace(each, then=None), facts)
     memory = replace(state.memory, queue=tuple(orders[1:]))
     return advance(memory.missed(0), orders[0], facts)
+
+
+def _in_instalments(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+    """The order in several parts, each of its sum and on its day, one after the other."""
+    parts = [heard]
+    while (then := parts[-1].then) is not None:
+        parts.append(then)
+    first, *rest = (merged(task, replace(each, then=None), facts) for each in parts)
+    return advance(waiting(state.memory.missed(0).first(reply("say.in_turn")), tuple(rest), next_=True), first, facts)
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:
