@@ -267,12 +267,15 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
 
 
 def _doer(said: Said, match: re.Match[str], rules: _Rules) -> Iterator[tuple[Evidence, object]]:
-    """Who did something, by the longest end of the characters before it that is clearly somebody's name."""
+    """Who did something, by the longest end of the characters, or words, before it that is clearly somebody's name."""
     begin, end = match.span("name")
-    for at in range(max(begin, end - _NAME), end):
+    for at in range(begin if said.rules.spaced else max(begin, end - _NAME), end):
+        if said.rules.spaced and at > begin and said.text[at - 1] != " ":
+            continue
         who = said.called(said.text[at:end])
         if who is not None and who.outcome is MatchOutcome.CLEAR and who.choice is not None:
-            yield said.heard.evidence(at, end, rules.file.rule), [who.choice]
+            begun = begin if said.text[begin:at].strip().casefold() in said.names else at
+            yield said.heard.evidence(begun, end, rules.file.rule), [who.choice]
             return
 
 
