@@ -45,9 +45,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard, facts)
-    if heard.by(*dialogue_rules().instalments) and is_money(task):
-        return _in_instalments(state, task, heard, facts)
-    step = _each_changed(state, task, heard, facts)
+    step = _in_instalments(state, task, heard, facts) or _each_changed(state, task, heard, facts)
     step = step or _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
     return step or own_account(state, task, heard, facts) or _changed(state, task, heard, facts)
@@ -173,8 +171,10 @@ def _each_changed(state: DialogueState, task: Task, heard: Understood, facts: Fa
     return advance(memory.missed(0), orders[0], facts)
 
 
-def _in_instalments(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
+def _in_instalments(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
     """The order in several parts, each of its sum and on its day, one after the other."""
+    if not heard.by(*dialogue_rules().instalments) or not is_money(task):
+        return None
     parts = [heard]
     while (then := parts[-1].then) is not None:
         parts.append(then)

@@ -85,4 +85,5 @@ def rolling(scan: Scan, at: int) -> Match | None:
     other = calendar.shift(scan.today, base, times if ahead else -times)
     if other is None:
         return None
-    return Match(SpanKind.DATE, DateValue(min(scan.today, other), max(scan.today, other)), at, start + 2, "dates.window")
+    days = DateValue(min(scan.today, other), max(scan.today, other))
+    return Match(SpanKind.DATE, days, at, start + 2, "dates.window")
