@@ -20,7 +20,7 @@ _LEAST, _MOST = 2, 4
 _OPEN: Final = COUNTED | {None, Intent.CANCEL, Intent.DENY, Intent.QNA}
 
 
-class _Part(NamedTuple):
+class _Instalment(NamedTuple):
     """Where a sum and its day stand, and which sum that is where no number tells it: rest, half, same."""
 
     amount: tuple[int, ...]
@@ -48,23 +48,23 @@ def in_instalments(said: Said, found: Understood) -> Understood | None:
     return one_after_another([replace(each, intent=Intent.CORRECT, missing=(), rule=rule) for each in orders])
 
 
-def _parts(said: Said) -> tuple[list[_Part], int, bool]:
+def _parts(said: Said) -> tuple[list[_Instalment], int, bool]:
     """The sums with their days; where what is said of all of them begins; and whether a word joins them all."""
     spans = [each for each in said.heard.spans if each.kind in SUMS or each.kind is SpanKind.DATE]
     named = [(Evidence.of(each), "M" if each.kind in SUMS else "D", each) for each in spans]
     text, found, _ = lettered(said.paused, lambda _: named)
     patterns, starts = said.rules.patterns.amounts, (*found, len(said.text))
-    match, parts, end, joined = patterns.first_part.match(text), list[_Part](), 0, True
+    match, parts, end, joined = patterns.first_part.match(text), list[_Instalment](), 0, True
     while match is not None and len(parts) < _MOST:
         kind = next((name for name in ("rest", "half", "same") if match.groupdict().get(name)), "")
         amount, day = (tuple(starts[at] for at in match.span(each)) for each in ("amount", "day"))
         joined = joined and (not parts or bool(match["joint"].strip(" ,、")))
-        parts, end = [*parts, _Part(amount, day, kind)], match.end()
+        parts, end = [*parts, _Instalment(amount, day, kind)], match.end()
         match = patterns.next_part.match(text, end)
     return ([] if re.search("[MD]", text[end:]) else parts), starts[end], joined
 
 
-def _sums(said: Said, parts: list[_Part]) -> list[MoneyValue]:
+def _sums(said: Said, parts: list[_Instalment]) -> list[MoneyValue]:
     """What each comes to; none where one of them can't be told."""
     told = {span.start: comes_to(span, said.heard) for span in said.heard.spans}
     sums, total = list[MoneyValue](), said.context.terms.amount
@@ -82,7 +82,7 @@ def _sums(said: Said, parts: list[_Part]) -> list[MoneyValue]:
     return sums
 
 
-def _order(said: Said, parts: list[_Part], number: int, tail: int, sum_: MoneyValue) -> Understood:
+def _order(said: Said, parts: list[_Instalment], number: int, tail: int, sum_: MoneyValue) -> Understood:
     """One of them, with what is said of all: its sum and its day stand where the first ones do."""
     first, own, text, plain = parts[0], parts[number], said.text, said.rules.patterns.amounts.some_sum
     (one, mine), (two, other) = sorted([(first.amount, own.amount), (first.day, own.day)])
