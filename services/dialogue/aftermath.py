@@ -49,6 +49,7 @@ class Aftermath(RuleFile):
     mistaken: tuple[str, ...] = ()
     bookings: re.Pattern[str] = re.compile("(?!)")
     undoes: re.Pattern[str] = re.compile("(?!)")
+    undoes_it: re.Pattern[str] = re.compile("(?!)")
     cancels: re.Pattern[str] = re.compile("(?!)")
     agrees: re.Pattern[str] = re.compile("(?!)")
 
@@ -124,7 +125,9 @@ def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again
             return None
         agreed = rules.agrees.match(event.text) is not None  # 「はい、取り消して」
         return (dropped(state), to_a_person(state)) if agreed else _too_late(state, made, told_now=False)
-    if not isinstance(state.phase, Idle) or not rules.undoes.search(event.text):
+    last = state.memory.outcomes[-1] if state.memory.outcomes else made
+    it = made is not None and last == made and rules.undoes_it.fullmatch(_plain(event.text, locale)) is not None
+    if not isinstance(state.phase, Idle) or not (it or rules.undoes.search(event.text)):
         return None
     if made is None:
         return (state, Answer(reply=reply("cancel.nothing"))) if heard.intent is None else None

@@ -54,6 +54,7 @@ class DialogueRules(RuleFile):
     which_card: frozenset[str]
     every_order: frozenset[str] = frozenset()
     of_all: frozenset[str] = frozenset()
+    instalments: frozenset[str] = frozenset()
     asked_left: frozenset[str] = frozenset()
     gone_wrong: frozenset[str] = frozenset()
     not_here: frozenset[str] = frozenset()

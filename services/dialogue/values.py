@@ -45,7 +45,7 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         return choose(state, ending_in(state, slots.digits.value, facts), facts)
     if heard.by(*dialogue_rules().of_all):
         state = _all_changed(state, heard, facts)
-    step = _each_changed(state, task, heard, facts)
+    step = _in_instalments(state, task, heard, facts) or _each_changed(state, task, heard, facts)
     step = step or _those_left(state, task, heard, facts) or _of_one_that_waits(state, task, heard, facts)
     step = step or _told_by_another(state, task, heard, facts)
     return step or own_account(state, task, heard, facts) or _changed(state, task, heard, facts)
@@ -169,6 +169,17 @@ def _each_changed(state: DialogueState, task: Task, heard: Understood, facts: Fa
         orders[at] = merged(orders[at], replace(each, then=None), facts)
     memory = replace(state.memory, queue=tuple(orders[1:]))
     return advance(memory.missed(0), orders[0], facts)
+
+
+def _in_instalments(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step | None:
+    """The order in several parts, each of its sum and on its day, one after the other."""
+    if not heard.by(*dialogue_rules().instalments) or not is_money(task):
+        return None
+    parts = [heard]
+    while (then := parts[-1].then) is not None:
+        parts.append(then)
+    first, *rest = (merged(task, replace(each, then=None), facts) for each in parts)
+    return advance(waiting(state.memory.missed(0).first(reply("say.in_turn")), tuple(rest), next_=True), first, facts)
 
 
 def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task, Understood]:

@@ -51,6 +51,7 @@ from services.understanding.clarification.inquiries import (
     remembered,
     spent,
 )
+from services.understanding.clarification.instalments import in_instalments
 from services.understanding.clarification.interposed_questions import (
     asked_after,
     asked_besides,
@@ -131,6 +132,8 @@ _LOOKS: Final = (
     _Look(_ALL, declined),
     _Look(_ALL, refused),
     _Look(_ALL, lambda said, _: of_another(said)),
+    # One payee's money in several sums, each on its day.
+    _Look(_ALL, in_instalments),
     # Who was told to bring money into safety; what was sent by mistake; a card that is to work again.
     _Look(_ALL, deceived),
     _Look(_ALL, taken_back, asked_of_person),

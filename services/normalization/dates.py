@@ -44,9 +44,9 @@ def find_counted(scan: Scan, at: int) -> Match | None:
         origin, sign, stop = _origin(scan, end, scan.today) or origin, 1, end + 1
     elif scan.words[end].origin or (scan.words[end].on and unit == "week"):
         named = _origin(scan, stop, scan.today)
-        if named is None:
+        if named is None and not inside:
             return None
-        origin, sign, stop = named, sign or 1, stop + 1
+        origin, sign, stop = (named, sign or 1, stop + 1) if named else (origin, 1, end)  # "within a week from savings"
     elif sign is None and inside:
         sign, stop = 1, end
     if sign is None and scan.words[at - 1].recurring:

@@ -73,13 +73,17 @@ def on_its_day(scan: Scan, at: int, end: int) -> bool:
 
 
 def rolling(scan: Scan, at: int) -> Match | None:
-    """As in "the last month", "past fortnight": a stretch until today; "last month" is the calendar's."""
+    """As in "the last month", "past fortnight", "in the next week": a stretch; "last month" is the calendar's."""
     start = at + scan.words[at].definite
     word, unit = scan.words[start], scan.words[start + 1].unit or ""
     base, times = WEEKS_OF.get(unit, (unit, 1))
     closed = start > at or word.direction is not None  # "in the past" is one word
-    named = base != unit or (closed and base in {"week", "month", "year"})
-    if not word.rolling or not named or scan.today is None:
+    ahead = word.ahead and (not word.relative or scan.words[at - 1].lasting)  # "in the next week", "the coming week"
+    named = base != unit or ((closed or not word.relative) and base in {"week", "month", "year"})
+    if not (word.rolling or ahead) or not named or scan.today is None:
         return None
-    first = calendar.shift(scan.today, base, -times)
-    return Match(SpanKind.DATE, DateValue(first, scan.today), at, start + 2, "dates.window") if first else None
+    other = calendar.shift(scan.today, base, times if ahead else -times)
+    if other is None:
+        return None
+    days = DateValue(min(scan.today, other), max(scan.today, other))
+    return Match(SpanKind.DATE, days, at, start + 2, "dates.window")

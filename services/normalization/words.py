@@ -109,6 +109,8 @@ class Word:
     doubtful: bool = False  # a month's name that is a verb or a person too: may, april
     during: bool = False  # in, since: a month may follow alone
     rolling: bool = False  # last in "the last month": a stretch until today
+    ahead: bool = False  # next, coming in "in the next month": a stretch from today on
+    lasting: bool = False  # over: what follows lasts
     tail: bool = False  # last: opens "last four"
     honorific: bool = False  # marks a name: さん, Mr
     name_link: bool = False  # ノ of 一ノ瀬

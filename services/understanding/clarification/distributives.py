@@ -27,6 +27,7 @@ _EVERYTHING: Final = "everything"
 _ASKED: Final = "bill_payment.every_asked"
 _EVERY: Final = ("bill_payment.every", _ASKED)
 _DUE_ALL: Final = "bill_payment.due_all"
+_DUE_BY: Final = "bill_payment.due_by"
 _OF_THOSE: Final = ("bill_payment.some_all", "bill_payment.that_asked_full")
 """Orders for all that were asked about."""
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.BILL_PAYMENT})
@@ -142,7 +143,7 @@ def _verbs(said: Said) -> list[tuple[int, int]]:
 
 def every_bill(said: Said, found: Understood) -> Understood | None:
     """A payment of each bill there is, the first due first; None where not all are meant, or they are too many."""
-    context, due_all = said.context, found.by(_DUE_ALL)
+    context, due_all = said.context, found.by(_DUE_ALL, _DUE_BY)
     if named := _named_asked(said):
         return _each(said, replace(found, unread=(), then=None), named)
     if told := _told_of(said, found):
@@ -154,7 +155,7 @@ def every_bill(said: Said, found: Understood) -> Understood | None:
     every = (found.by(*_EVERY) or due_all) and context.idle and not of_one
     if not (every or _all_asked(said, found)):
         return None
-    due, least = _due(said, on_their_days=due_all), 1 if due_all else 2
+    due, least = _due(said, on_their_days=due_all, until=found.by(_DUE_BY)), 1 if due_all else 2
     months = (said.rules.units(each.evidence.surface).words for each in found.unresolved)
     then = found.then if found.then is not None and found.then.intent in READING else None
     left = (
@@ -193,11 +194,11 @@ def _in_turn(found: Understood | None) -> Iterator[Understood]:
         found = found.then
 
 
-def _due(said: Said, *, on_their_days: bool) -> list[Bill]:
-    """All that is due, or all that is due on the days that are told, the first due first."""
+def _due(said: Said, *, on_their_days: bool, until: bool = False) -> list[Bill]:
+    """All that is due, or all that is due on the days that are told, or `until` these, the first due first."""
     due = sorted((bill for bill in said.context.bills if bill.due.minor), key=lambda bill: bill.due_on)
     days = [day for span in said.heard.spans for day in span.values if isinstance(day, DateValue)]
-    then = [bill for bill in due if any(day.start <= bill.due_on <= day.end for day in days)]
+    then = [bill for bill in due if any((until or day.start <= bill.due_on) and bill.due_on <= day.end for day in days)]
     return then if on_their_days else due
 
 

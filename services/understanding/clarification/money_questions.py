@@ -43,6 +43,7 @@ _KINDS: Final = {
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
     "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
     "limit_asked": _Kind(Intent.QNA, "", "any", days=1),
+    "sum_at_once": _Kind(Intent.QNA, "", "any", days=1),
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
     "charged": _Kind(Intent.RECENT_TRANSACTIONS),
     "may_send": _Kind(Intent.QNA, "", "any", days=1),
@@ -66,7 +67,7 @@ _KINDS: Final = {
     "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
-_UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
+_UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then", "sum_at_once"})
 _UNREAD: Final = frozenset({"arrives", "of_all_told"})
 """Only where no rule has read the words."""
 _EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}

@@ -22,7 +22,7 @@ from schemas.span import SUMS, DateValue, MoneyValue, SpanKind, overlap
 from services.understanding.clarification.balance_terms import PartedFile, lettered
 from services.understanding.clarification.reckoned_orders import month_before
 from services.understanding.correction.mentions import Mentions
-from services.understanding.correction.merging import one_after_another, put_back
+from services.understanding.correction.merging import one_after_another, places, put_back
 from services.understanding.correction.said import Said
 
 _GAP: Final = re.compile(r"\{([a-z_0-9]+)\}")
@@ -181,23 +181,13 @@ def _order(words: _Worded, match: re.Match[str], wording: OrderWording, put: str
             lead, tail = words.rules.file.to[match[piece][-1]].split("_") if piece.startswith("to_") else ("", "")
             text += lead + said.text[begin:end] + tail
             origins += [*[None] * len(lead), *range(begin, end), *[None] * len(tail)]
-    order = put_back(said.again(text), said.text, _places(origins))
+    order = put_back(said.again(text), said.text, places(origins))
     whole = order.rule is not None and order.intent in MONEY_MOVING and order.route is Route.FAST and order.then is None
     if not whole or order.unread or order.vetoes or not _OPEN.issuperset(order.missing) or order.doubted:
         return None
     if {each.slot for each in order.unresolved} != {SlotName.PAYEE}.intersection(order.missing):
         return None
     return _scaled(words, match, wording, order)
-
-
-def _places(origins: list[int | None]) -> list[int]:
-    """Where each code point of other words, and their end, was said; of those that nobody said the one before them."""
-    places = list[int]()
-    for before, here in zip([None, *origins], [*origins, None], strict=True):
-        places.append(before + 1 if before is not None else here if here is not None else (places or [0])[-1])
-        if here is not None and (before is None or here != before + 1):
-            places[-1] = here
-    return places
 
 
 def _scaled(words: _Worded, match: re.Match[str], wording: OrderWording, order: Understood) -> Understood | None:
@@ -277,12 +267,15 @@ def _things(said: Said, rules: _Rules, text: str) -> list[tuple[Evidence, str, o
 
 
 def _doer(said: Said, match: re.Match[str], rules: _Rules) -> Iterator[tuple[Evidence, object]]:
-    """Who did something, by the longest end of the characters before it that is clearly somebody's name."""
+    """Who did something, by the longest end of the characters, or words, before it that is clearly somebody's name."""
     begin, end = match.span("name")
-    for at in range(max(begin, end - _NAME), end):
+    for at in range(begin if said.rules.spaced else max(begin, end - _NAME), end):
+        if said.rules.spaced and at > begin and said.text[at - 1] != " ":
+            continue
         who = said.called(said.text[at:end])
         if who is not None and who.outcome is MatchOutcome.CLEAR and who.choice is not None:
-            yield said.heard.evidence(at, end, rules.file.rule), [who.choice]
+            begun = begin if said.text[begin:at].strip().casefold() in said.names else at
+            yield said.heard.evidence(begun, end, rules.file.rule), [who.choice]
             return
 
 

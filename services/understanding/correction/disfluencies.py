@@ -148,15 +148,19 @@ def _begun(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tupl
 
 
 def _twice(rules: Grammar, units: Units, taken: frozenset[int]) -> Iterator[tuple[int, int]]:
-    """Words that come twice in a row, the first time; no numbers alone, and no words that announce a correction."""
+    """Words that come twice in a row, the first time, and a hesitation between them: "beth, uh, beth yarrow".
+
+    No numbers alone, and no words that announce a correction.
+    """
     words = units.words
     for at in range(len(words)) if len({*words}) < len(words) else ():
         for size in range(_MOST_WORDS, 0, -1):
-            again = words[at + size : at + 2 * size]
-            if words[at : at + size] != again or taken.issuperset(range(at, at + 2 * size)):  # "forty forty"
+            stop = max(at + size, rules.cues.hesitations.longest(words, at + size)[0])
+            again = words[stop : stop + size]
+            if words[at : at + size] != again or taken.issuperset(range(at, stop + size)):  # "forty forty"
                 continue
             if not any(rules.cues.repairs.begins(words, i) for i in range(at, at + size)):
-                yield at, at + size
+                yield at, stop
             break
 
 

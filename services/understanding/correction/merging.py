@@ -135,6 +135,16 @@ def put_back(found: Understood, text: str, places: Sequence[int]) -> Understood:
     return _moved(found, lambda at: places[min(at, len(places) - 1)], text)
 
 
+def places(origins: Sequence[int | None]) -> list[int]:
+    """Where each code point of other words, and their end, was said; of those that nobody said the one before them."""
+    found = list[int]()
+    for before, here in zip([None, *origins], [*origins, None], strict=True):
+        found.append(before + 1 if before is not None else here if here is not None else (found or [0])[-1])
+        if here is not None and (before is None or here != before + 1):
+            found[-1] = here
+    return found
+
+
 def _moved(found: Understood, to: Callable[[int], int], text: str | None) -> Understood:
     def moved(evidence: Evidence) -> Evidence:
         start, end = to(evidence.start), to(evidence.end)

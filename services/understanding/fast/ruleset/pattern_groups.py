@@ -80,6 +80,9 @@ class AmountPatterns(RuleFile):
     why_so_much: Pattern = _NOWHERE
     kept_before: Pattern = _NOWHERE
     kept_behind: Pattern = _NOWHERE
+    first_part: Pattern = _NOWHERE
+    next_part: Pattern = _NOWHERE
+    some_sum: str = ""
 
 
 class RefusalPatterns(RuleFile):
