@@ -143,10 +143,10 @@ def spoken_of(clause: ClauseSpan) -> Understood | None:
 
 def _as_bill(clause: ClauseSpan, edge: Edge) -> bool:
     """Whether what was named is named as a bill: "my phone bill", "the phone company"."""
-    reading, symbols = clause.reading, clause.grammar.symbols
-    if not clause.grammar.spaced or edge.symbol == symbols["biller"]:
+    if not clause.grammar.spaced or edge.symbol == clause.grammar.symbols["biller"]:
         return True
-    return edge.end < clause.end and bool(reading.lattice.of({symbols["bill_word"]}, edge.end, edge.end + 1))
+    word = clause.grammar.symbols["bill_word"]
+    return edge.end < clause.end and bool(clause.reading.lattice.of({word}, edge.end, edge.end + 1))
 
 
 def _first_billed(clause: ClauseSpan) -> tuple[Edge, BillId] | None:
