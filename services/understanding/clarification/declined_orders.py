@@ -43,7 +43,8 @@ def declined(said: Said, found: Understood) -> Understood | None:
     if not 1 <= len(starts) <= _MOST_CLAUSES:
         return None
     consent = consent_grammar(language(said.heard.transcript.locale), said.rules)
-    if _outright(said, consent, starts) or _done_already(said, consent, starts):
+    held = found.intent is Intent.WAIT and consent.part(said.text, context) is Intent.WAIT  # "not yet, let me check"
+    if not held and (_outright(said, consent, starts) or _done_already(said, consent, starts)):
         return Understood(Intent.CANCEL, route=Route.FAST, confidence=1.0, rule=_RULE, payees=said.heard.payees)
     return None
 

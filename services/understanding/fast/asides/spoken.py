@@ -3,6 +3,7 @@
 from typing import Final
 
 from rules.locales import locale_rules
+from schemas.consent import ORDERS
 from schemas.ids import BillId, PayeeId
 from schemas.intent import Evidence, Intent, Route, Slot, Slots, Understood
 from schemas.span import NUMBERS, Ambiguity, MoneyValue, Span, SpanKind
@@ -131,11 +132,21 @@ def spoken_of(clause: ClauseSpan) -> Understood | None:
     if found is None:
         return None  # "my sister's water bill"
     edge, bill = found
+    if clause.context.terms.awaited in ORDERS and not _as_bill(clause, edge):
+        return None  # of an order that waits: "i'm on the phone" puts no bill in its place
     omitted = grammar.words.omitted.intersection(reading.words[clause.start : edge.start])
     if acts(clause, edge.end if omitted else clause.start, clause.end):
         return None
     slots = Slots(bill=bill_slot(clause, edge, bill, OWING))
     return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=0.9, rule=OWING, payees=heard.payees)
+
+
+def _as_bill(clause: ClauseSpan, edge: Edge) -> bool:
+    """Whether what was named is named as a bill: "my phone bill", "the phone company"."""
+    if not clause.grammar.spaced or edge.symbol == clause.grammar.symbols["biller"]:
+        return True
+    word = clause.grammar.symbols["bill_word"]
+    return edge.end < clause.end and bool(clause.reading.lattice.of({word}, edge.end, edge.end + 1))
 
 
 def _first_billed(clause: ClauseSpan) -> tuple[Edge, BillId] | None:

@@ -25,7 +25,8 @@ from services.understanding.fast.patterns.units import Units
 from services.understanding.fast.ruleset.grammar import Grammar
 from services.understanding.fast.words.vocabulary import vocabulary
 
-_NOW: Final = "now"
+_NOW: Final = ("now", "today_too", "due_soon")
+"""Lists of words for today, or for a time that is meant to be reached by what is done at once."""
 _EVERY: Final = "every_one"
 _WHOLE: Final = ("whole", "whole_paid")
 """Lists of words for all of a bill, which agree to no part of it."""
@@ -243,7 +244,7 @@ def _same(kind: str, id_: str, terms: Terms) -> Iterable[str]:
 def _untrue(terms: Terms) -> Iterator[str]:
     """Lists of words that are not so of what waits: nobody agrees by them."""
     if not terms.today:
-        yield _NOW
+        yield from _NOW
     if terms.in_part:
         yield from _WHOLE
     if terms.in_part or not terms.more:
