@@ -14,7 +14,7 @@ from services.dialogue.events import Facts
 from services.dialogue.names import open_bills, reply
 from services.dialogue.offered import ending_in, marked, other_card, place_of_paid_last, pointed, told_by_name
 from services.dialogue.parts import as_read, may_stay, noted_besides
-from services.dialogue.phases import Asking, Confirming, Reading, Task
+from services.dialogue.phases import Asking, Confirming, Offering, Reading, Task
 from services.dialogue.prompts import and_again, missed
 from services.dialogue.questions import amount_key, ask, own_account
 from services.dialogue.resume import offer_person, read_again, refused, set_aside, without_person
@@ -198,7 +198,8 @@ def _of_another_kind(task: Task, heard: Understood, facts: Facts) -> tuple[Task,
 def _as_it_is(state: DialogueState, task: Task, heard: Understood, facts: Facts) -> Step:
     """What is read back has that value already: it is read once more."""
     said = heard.slots != Slots() and not (heard.unread or heard.unresolved)
-    if said and task.unread and state.read_back is None:  # a value said once more is the answer to "shall I go on?"
+    offered = isinstance(state.phase, Offering) and is_money(task)
+    if said and (task.unread or offered) and state.read_back is None:  # said once more, it answers "shall I go on?"
         return advance(state.memory.missed(0), replace(task, unread=()), facts)
     if said and isinstance(state.phase, Reading | Confirming) and not state.memory.misses:
         return read_again(state.memory.missed(1), state.phase.it)
