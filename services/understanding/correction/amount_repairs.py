@@ -6,12 +6,13 @@ from itertools import pairwise
 from typing import Final
 
 from rules.locales import locale_rules
-from schemas.intent import COUNTED, Annotation, Intent, Understood
+from schemas.intent import COUNTED, Annotation, Intent, SlotName, Understood
 from schemas.span import SUMS, Span, SpanKind, overlap
 from services.understanding.correction.amounts import comes_to, first_place, last_place, points, sizes, unit
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.grammar import Grammar
 
+_TOLD: Final = frozenset({Intent.CORRECT, Intent.INFORM})
 _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _TEN, _HUNDRED, _TEENS = 10, 100, 20
 """What is counted by hundreds is less than "twenty hundred"."""
@@ -38,7 +39,9 @@ def in_part(said: Said, found: Understood) -> Understood | None:
 def of_its_size(said: Said, found: Understood) -> Understood | None:
     """A digit in place of hundreds or thousands that are read back may be as many of them, or more: "and five"."""
     amount, before = found.slots.amount, said.context.terms.so_far
-    if amount is None or not before or amount.readings or found.intent is not Intent.CORRECT:
+    if amount is None or not before or amount.readings or found.intent not in _TOLD:
+        return None
+    if found.intent is Intent.INFORM and said.context.asked is SlotName.AMOUNT:  # "how much?" … "fifty"
         return None
     for span in said.heard.spans:
         if (span.start, span.end) == (amount.evidence.start, amount.evidence.end):
