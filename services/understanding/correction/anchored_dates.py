@@ -28,6 +28,7 @@ from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 
 _WEEKDAY: Final = "dates.weekday"
 """The rule of a weekday without a week."""
+_DUE: Final = RuleId("intents.falls_due@1")
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
 _LED: Final = re.compile(r"^(?:for|on)(?=the|a|one|two|three|\d)")
@@ -39,6 +40,9 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     """The same with such a day as a date; None where there is none."""
     if found.intent not in COUNTED:
         return None
+    found = _to_no_name(said, found)
+    if (due := _on_its_fall(said, found)) is not None:
+        return due
     if said.rules.spaced:
         counted = _after_its_day(said, found) or _in_its_week(said, found)
     else:
@@ -61,6 +65,57 @@ def likened(said: Said, found: Understood) -> Understood | None:
     if rest is None and open_ == found.unresolved and date_ is found.slots.date:
         return None
     return replace(found, slots=replace(found.slots, date=date_), unresolved=open_, then=rest or found.then)
+
+
+def _to_no_name(said: Said, found: Understood) -> Understood:
+    """An order to pay a bill, where the day on which it falls due was read as a payee's name: 「全部期日に払って」."""
+    days = [m for m in found.unresolved if m.slot is SlotName.PAYEE and m.evidence.surface in said.rules.cues.due_days]
+    bare = found.slots.amount is None and found.slots.payee is None
+    if found.intent is not Intent.TRANSFER_MONEY or not days or not bare:
+        return found
+    paid = said.context.terms.bill
+    at = tuple(replace(m, slot=SlotName.DATE) if m in days else m for m in found.unresolved)
+    meant = Intent.BILL_PAYMENT if paid is None else Intent.CORRECT
+    return replace(found, intent=meant, unresolved=at, payees=None)
+
+
+def _on_its_fall(said: Said, found: Understood) -> Understood | None:
+    """The orders with the day on which each one's bill falls due, or so many before it, in whatever words of theirs."""
+    told = said.rules.patterns.orders.falls_due.search(said.text) if found.intent in _PAYING else None
+    if told is None:
+        return None
+    orders = [found]
+    while (then := orders[-1].then) is not None:
+        orders.append(then)
+    before = [n for n, each in enumerate(orders) if each.slots.bill is None or each.slots.bill.evidence.end <= told.start()]
+    theirs = before if len(before) in {0, len(orders)} else before[-1:]
+    theirs = theirs or [0]  # "on the due date pay the water bill"
+    dated = [_falling(said, each, told) if n in theirs else None for n, each in enumerate(orders)]
+    if not any(dated):
+        return None
+    last: Understood | None = None
+    for new, old in zip(reversed(dated), reversed(orders), strict=True):
+        last = replace(new or old, then=last)
+    return last
+
+
+def _falling(said: Said, order: Understood, told: re.Match[str]) -> Understood | None:
+    """One order for that day; None where it has another one already, or no bill is told."""
+    bill, context = order.slots.bill, said.context
+    paid = bill.value if bill is not None else context.terms.bill or context.recent_bill
+    due = next((each.due_on for each in context.bills if each.id == paid), None)
+    apart, start, end = order.slots.date, *told.span()
+    if due is None or order.intent not in _PAYING or (apart and not start <= apart.evidence.start < end):
+        return None
+    count = next((_MARKS.sub("", each).lower() for each in told.groupdict().values() if each), "")
+    days = said.rules.cues.due_before.get(count, None if count else 0)
+    if days is None:
+        return None
+    meant = due - timedelta(days=days)
+    slots = replace(order.slots, date=Slot(DateValue(meant, meant), said.heard.evidence(start, end, _DUE)))
+    open_ = tuple(e for e in order.unresolved if not start <= e.evidence.start < end and e.slot is not SlotName.DATE)
+    unread = tuple(e for e in order.unread if not (start <= e.start and e.end <= end))
+    return replace(order, slots=slots, unresolved=open_, unread=unread)
 
 
 def _to_nobody(found: Understood, context: Context) -> Understood | None:

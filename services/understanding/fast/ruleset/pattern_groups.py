@@ -136,6 +136,7 @@ class OrderPatterns(RuleFile):
     on_day: str = ""
     made_it: Pattern = _NOWHERE
     day_again: Pattern = _NOWHERE
+    falls_due: Pattern = _NOWHERE
 
 
 class StoryPatterns(RuleFile):
