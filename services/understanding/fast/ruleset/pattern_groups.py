@@ -27,6 +27,7 @@ class PatternParts(RuleFile):
     day: str = ""
     figures: str = ""
     lent: str = ""
+    arrived: str = ""
 
 
 class NamePatterns(RuleFile):
