@@ -80,7 +80,7 @@ def _offered(task: Task, facts: Facts) -> Terms:
     awaited = _CARD.get(task.intent, Awaited.TASK)
     if awaited is Awaited.TASK:
         today = task.on in {None, facts.today}
-        return Terms(awaited, to=task.intent.value, on=task.on, today=today, so_far=_so_far(task))
+        return Terms(awaited, to=task.intent.value, bill=task.bill, on=task.on, today=today, so_far=_so_far(task))
     card = task.card or only_card(facts, locked=awaited is Awaited.UNLOCK)
     return Terms(awaited, to=f"{task.intent.value}:{card or ''}", card=card)
 

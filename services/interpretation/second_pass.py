@@ -70,7 +70,7 @@ from services.understanding.clarification.parts_of_day import later_on, some_tim
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import called_off, unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
-from services.understanding.clarification.unpaid_orders import if_unpaid
+from services.understanding.clarification.unpaid_orders import for_a_day, if_unpaid
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.clarification.weighed_orders import weighed
@@ -156,7 +156,7 @@ _LOOKS: Final = (
     _Look(_ALL, as_much),
     _Look(_ALL, worded),
     # An order if nothing was paid yet; one that hangs on a balance, or whose sum follows from one.
-    _Look(_ALL, if_unpaid),
+    _Look(_ALL, if_unpaid, for_a_day),
     _Look(_ALL, elsewise),
     _Look(_ALL, weighed, measured),
     _Look(_ALL, from_elsewhere, hung_last),

@@ -40,9 +40,9 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     """The same with such a day as a date; None where there is none."""
     if found.intent not in COUNTED:
         return None
-    found = _to_no_name(said, found)
-    if (due := _on_its_fall(said, found)) is not None:
-        return due
+    paid = _to_no_name(said, found)
+    if (due := _on_its_fall(said, paid or found)) is not None or paid is not None:
+        return due or paid
     if said.rules.spaced:
         counted = _after_its_day(said, found) or _in_its_week(said, found)
     else:
@@ -67,12 +67,12 @@ def likened(said: Said, found: Understood) -> Understood | None:
     return replace(found, slots=replace(found.slots, date=date_), unresolved=open_, then=rest or found.then)
 
 
-def _to_no_name(said: Said, found: Understood) -> Understood:
+def _to_no_name(said: Said, found: Understood) -> Understood | None:
     """An order to pay a bill, where the day on which it falls due was read as a payee's name: 「全部期日に払って」."""
     days = [m for m in found.unresolved if m.slot is SlotName.PAYEE and m.evidence.surface in said.rules.cues.due_days]
     bare = found.slots.amount is None and found.slots.payee is None
     if found.intent is not Intent.TRANSFER_MONEY or not days or not bare:
-        return found
+        return None
     paid = said.context.terms.bill
     at = tuple(replace(m, slot=SlotName.DATE) if m in days else m for m in found.unresolved)
     meant = Intent.BILL_PAYMENT if paid is None else Intent.CORRECT

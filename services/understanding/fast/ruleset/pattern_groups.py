@@ -138,6 +138,7 @@ class OrderPatterns(RuleFile):
     made_it: Pattern = _NOWHERE
     day_again: Pattern = _NOWHERE
     falls_due: Pattern = _NOWHERE
+    asked_for: Pattern = _NOWHERE
 
 
 class StoryPatterns(RuleFile):
