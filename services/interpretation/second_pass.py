@@ -77,7 +77,7 @@ from services.understanding.clarification.weighed_orders import weighed
 from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
-from services.understanding.correction.anchored_dates import by_the_order, likened
+from services.understanding.correction.anchored_dates import by_the_order, each_on_its_own, likened
 from services.understanding.correction.card_exclusions import meant_instead, spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
@@ -230,6 +230,7 @@ _LOOKS: Final = (
     _Look(_THEN, implied),
     # As much to each of several, or every bill.
     _Look(_THEN, apiece, every_bill),
+    _Look(_THEN, each_on_its_own),
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
     _Look(_THEN, then_paid, in_turn),
     _Look(_THEN, for_its_bill, bills_besides),

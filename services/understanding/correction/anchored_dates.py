@@ -50,6 +50,11 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     return counted or _falling_due(said, found) or _to_nobody(found, said.context)
 
 
+def each_on_its_own(said: Said, found: Understood) -> Understood | None:
+    """Of several bills that are told in one breath each with the day on which it falls due itself."""
+    return _on_its_fall(said, found) if found.then is not None else None
+
+
 def likened(said: Said, found: Understood) -> Understood | None:
     """The orders without a day that was, to which they are but likened: "… twelve hundred, same as last week"."""
     like, rest = said.rules.patterns.orders.likened, found.then and likened(said, found.then)
@@ -87,7 +92,8 @@ def _on_its_fall(said: Said, found: Understood) -> Understood | None:
     orders = [found]
     while (then := orders[-1].then) is not None:
         orders.append(then)
-    before = [n for n, each in enumerate(orders) if each.slots.bill is None or each.slots.bill.evidence.end <= told.start()]
+    named = [each.slots.bill.evidence.end if each.slots.bill is not None else 0 for each in orders]
+    before = [n for n, end in enumerate(named) if end <= told.start()]
     theirs = before if len(before) in {0, len(orders)} else before[-1:]
     theirs = theirs or [0]  # "on the due date pay the water bill"
     dated = [_falling(said, each, told) if n in theirs else None for n, each in enumerate(orders)]
