@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.locales import locale_rules
-from schemas.intent import COUNTED, Annotation, Intent, SlotName, Understood
+from schemas.intent import COUNTED, Annotation, Intent, Understood
 from schemas.span import SUMS, Span, SpanKind, overlap
 from services.understanding.correction.amounts import comes_to, first_place, last_place, points, sizes, unit
 from services.understanding.correction.said import Said
@@ -41,8 +41,6 @@ def of_its_size(said: Said, found: Understood) -> Understood | None:
     amount, before = found.slots.amount, said.context.terms.so_far
     if amount is None or not before or amount.readings or found.intent not in _TOLD:
         return None
-    if found.intent is Intent.INFORM and said.context.asked is SlotName.AMOUNT:  # "how much?" … "fifty"
-        return None
     for span in said.heard.spans:
         if (span.start, span.end) == (amount.evidence.start, amount.evidence.end):
             whole = _counted(before, span, said.heard) or _more(before, span, said)
@@ -55,13 +53,13 @@ def _counted(before: int, now: Span, heard: Annotation) -> int | None:
     """As many hundreds, thousands or 万 as a number without a unit says, where it alone would be absurdly little."""
     major, scale = unit(heard), first_place(before)
     value = next((each.amount_minor for each in comes_to(now, heard)[:1]), 0)
-    if now.kind is not SpanKind.NUMBER or value <= 0 or value % major or scale < _HUNDRED * major:
+    if now.kind is not SpanKind.NUMBER or value <= 0 or value * _TEN % major or scale < _HUNDRED * major:
         return None
     group = int(10 ** locale_rules(heard.transcript.locale).group) * major
     few, little = value < _TEN * major, value * _HUNDRED <= before
     if not (few and before < _HUNDRED * group):
         scale = min(scale, group)
-    whole = value // major * scale
+    whole = value * scale // major
     if few:
         return whole if before % scale == 0 or little else None
     return whole if little and (value < _HUNDRED * major or whole <= _TEN * before) else None
