@@ -17,16 +17,15 @@ _MARKS: Final = " ,.?!、。"
 
 
 def for_a_day(said: Said, found: Understood) -> Understood | None:
-    """An order for the bill that was spoken of, which was read as a history of a day to come; None where it is none."""
-    period, context = found.slots.period, said.context
-    ahead = period is not None and period.value.start == period.value.end > said.today
-    if found.intent is not Intent.RECENT_TRANSACTIONS or period is None or not ahead or found.slots.payee is not None:
+    """An order for the bill that was spoken of, read as a history of a day to come; None where it is none."""
+    day, bill = found.slots.period, said.context.recent_bill
+    if found.intent is not Intent.RECENT_TRANSACTIONS or day is None or day.value.start <= said.today:
         return None
-    if said.rules.patterns.orders.asked_for.search(said.text) is None:
+    if found.slots.payee is not None or said.rules.patterns.orders.asked_for.search(said.text) is None:
         return None
-    if context.recent_bill is None:
-        return Understood(None)  # what is to come was not paid: it is not said that it was not
-    slots = Slots(bill=Slot(context.recent_bill, period.evidence), date=period)
+    if bill is None or day.value.start != day.value.end:
+        return Understood(None)
+    slots = Slots(bill=Slot(bill, day.evidence), date=day)
     return Understood(Intent.BILL_PAYMENT, slots, (), Route.FAST, found.confidence, _FOR_A_DAY)
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from rules.locales import locale_rules
-from schemas.intent import COUNTED, Annotation, Intent, Understood
+from schemas.intent import COUNTED, Annotation, Intent, SlotName, Understood
 from schemas.span import SUMS, Span, SpanKind, overlap
 from services.understanding.correction.amounts import comes_to, first_place, last_place, points, sizes, unit
 from services.understanding.correction.said import Said
@@ -44,7 +44,9 @@ def of_its_size(said: Said, found: Understood) -> Understood | None:
     for span in said.heard.spans:
         if (span.start, span.end) == (amount.evidence.start, amount.evidence.end):
             whole = _counted(before, span, said.heard) or _more(before, span, said)
-            readings = () if whole is None else (replace(amount.value, amount_minor=whole),)
+            asked = said.context.asked is SlotName.AMOUNT  # so much was too much: no more than that is meant
+            none = whole is None or (asked and whole > before)
+            readings = () if none or whole is None else (replace(amount.value, amount_minor=whole),)
             return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
     return None
 

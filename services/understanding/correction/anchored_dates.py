@@ -5,7 +5,7 @@
 
 import re
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 
 from schemas.consent import Awaited
@@ -212,10 +212,8 @@ def _falling_due(said: Said, found: Understood) -> Understood | None:
         for each in found.unresolved
         if each.slot is SlotName.DATE or (each.slot is SlotName.PAYEE and each.evidence.surface in rules.due_days)
     ]
-    if due is None or found.intent not in _PAYING or not named:
+    if due is None or found.intent not in _PAYING or not named or found.slots.date is not None:
         return None
-    if found.slots.date is not None:
-        return _counted(said, found, named, due)
     before = [_days_before(rules, each.evidence.surface) for each in named]
     if None in before or len(set(before)) > 1:
         return None
@@ -225,19 +223,6 @@ def _falling_due(said: Said, found: Understood) -> Understood | None:
     slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence, now))
     left = tuple(each for each in found.unresolved if each not in named)
     return replace(found, slots=slots, unresolved=left, doubted=(*found.doubted, *doubted))
-
-
-def _counted(said: Said, found: Understood, named: list[Mention], due: date) -> Understood | None:
-    """The day so many days before a bill falls due, of which days before today were made: 期日の三日前."""
-    rules, day, due_day = said.rules.cues, found.slots.date, named[0].evidence
-    assert day is not None, "a day was read"
-    between = _MARKS.sub("", said.text[due_day.end : day.evidence.start])
-    days = rules.due_before.get(day.evidence.surface)
-    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {rules.of, ""} or days is None:
-        return None
-    meant = due - timedelta(days=days)
-    slots = replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=()))
-    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
 
 
 def _days_before(rules: CuePhrases, surface: str) -> int | None:

@@ -28,6 +28,7 @@ class PatternParts(RuleFile):
     figures: str = ""
     lent: str = ""
     arrived: str = ""
+    must: str = ""
 
 
 class NamePatterns(RuleFile):

@@ -198,10 +198,9 @@ def _evidence(slots: Slots) -> list[Evidence]:
 def dated(hearing: Hearing, slots: Slots, mentions: tuple[Mention, ...]) -> Slots:
     """With the one day that is told beside what is offered and can be no other: it is offered with it."""
     days = [each.evidence for each in mentions if each.slot is SlotName.DATE]
-    if len(days) != 1 or slots.date is not None:
-        return slots
-    there = ((days[0].start, days[0].end), SpanKind.DATE, None)
-    spans = (span for span in hearing.heard.spans if ((span.start, span.end), span.kind, span.ambiguity) == there)
-    value = next((span.value for span in spans), None)
-    sure = isinstance(value, DateValue) and value.start == value.end
-    return replace(slots, date=Slot(value, days[0])) if sure and isinstance(value, DateValue) else slots
+    same = (
+        s for s in hearing.heard.spans if [(s.start, s.end)] == [(e.start, e.end) for e in days] and not s.ambiguity
+    )
+    value = next((span.value for span in same if isinstance(span.value, DateValue)), None)
+    sure = value is not None and value.start == value.end and slots.date is None
+    return replace(slots, date=Slot(value, days[0])) if sure and value is not None else slots
