@@ -15,6 +15,7 @@ class LocaleRules(RuleFile):
     name: str
     currency: str
     spaced: bool = True  # words are separated by spaces
+    group: int = 3  # figures between two of its great numbers: thousand, million
 
     @property
     def digits(self) -> int:

@@ -34,7 +34,8 @@ class Terms:
     """What would be agreed to. `to` names it for good: a proposal's id, or what is offered.
 
     `names` is all that the payee, or the bill, is called; `today` whether it would happen at once, `in_part` whether
-    something of the bill would stay due, `more` whether something else waits its turn behind it.
+    something of the bill would stay due, `more` whether something else waits its turn behind it; `so_far` is the sum
+    as it was told last, in its smallest part, whatever waits.
     """
 
     awaited: Awaited = Awaited.NOTHING
@@ -49,6 +50,7 @@ class Terms:
     today: bool = True
     in_part: bool = False
     more: bool = False
+    so_far: int = 0
 
 
 @dataclass(frozen=True, slots=True)

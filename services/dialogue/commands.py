@@ -102,6 +102,7 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         task = replace(task, intent=Intent.TRANSFER_MONEY, payee=sender, bill_heard="")  # who sends it is paid
     if (step := foreign(replace(state.memory, recent=task), task, facts)) is not None:
         return step
+    state = _kept(state, task)
     state = state.keeping(due_to(state.memory, task, facts))
     locked = only_card(facts, locked=True) if task.intent is Intent.CARD_UNLOCK else None
     if task.intent is Intent.CARD_LOCK and task.card is not None and _locked(task, facts):
@@ -117,6 +118,13 @@ def _offered(state: DialogueState, task: Task, heard: Understood, facts: Facts) 
         missed = reply("problem.conditional" if hangs else "offer.missed_some")
         task, offer = struck(task, facts), both(missed, offer)
     return state.at(Offering(task, offer)), Clarify(offer)
+
+
+def _kept(state: DialogueState, offered: Task) -> DialogueState:
+    """With an order of another kind that is read back waiting its turn: what is only offered takes nothing's place."""
+    task = state.task if _read_back(state) else None
+    other = task is not None and is_money(task) and is_money(offered) and task.intent is not offered.intent
+    return state.keeping(put_by(state.memory, (task,), next_=True)) if task is not None and other else state
 
 
 def _locked(task: Task, facts: Facts) -> bool:

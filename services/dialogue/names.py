@@ -223,7 +223,8 @@ def _said_of(payee: Payee) -> dict[str, None]:
     ending = next((end for end in vague if not payee.bank.isascii() and payee.bank.endswith(end)), "")
     parts = [word for word in payee.bank.split() if word.casefold() not in vague] if payee.bank.isascii() else []
     kinds = (ending, rules.vague_short.get(ending, ""))
-    short = payee.relationship.rpartition(" ")[2]  # "the aide", of a home aide
-    related = (payee.relationship, short, *rules.told_from.get(payee.relationship, ()))
+    own, short = payee.relationship, payee.relationship.rpartition(" ")[2]  # "the aide", of a home aide
+    alike = (words for key, words in rules.told_from.items() if key == own or (not key.isascii() and key in own))
+    related = (own, short, *(word for words in alike for word in words))
     words = (payee.bank, payee.bank.removesuffix(ending), *kinds, *parts, *related, *payee.aliases)
     return dict.fromkeys(word.casefold() for word in words if word)

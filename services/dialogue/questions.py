@@ -61,7 +61,9 @@ def which_payee(memory: Memory, task: Task, facts: Facts) -> Step:
     candidates = task.payee_candidates
     if not candidates:
         cleared = Asking(replace(task, payee_heard=""), SlotName.PAYEE)
-        whom = re.sub(dialogue_rules().related_by, "", task.payee_heard)
+        whom, places = re.sub(dialogue_rules().related_by, "", task.payee_heard), dialogue_rules().told_from.values()
+        if any(whom in words for words in places):  # 「職場のほう」 is no name
+            return ask(memory, cleared, reply("ask.payee"))
         known = "unknown" if whom == task.payee_heard else "unrelated"  # my mom
         return ask(memory, cleared, reply(f"ask.payee_{known}", heard=whom))
     question = Asking(task, SlotName.PAYEE, tuple(candidates))

@@ -37,7 +37,13 @@ def _asked(state: DialogueState) -> Terms:
     if state.task is None:
         return Terms()
     which = state.task.intent is Intent.CARD_LOCK
-    return Terms(Awaited.CARD if which else Awaited.SLOT, to="slot", bill=state.task.bill)
+    return Terms(Awaited.CARD if which else Awaited.SLOT, to="slot", bill=state.task.bill, so_far=_so_far(state.task))
+
+
+def _so_far(task: Task) -> int:
+    """The one sum that is told, or that cannot be; 0 where there is none."""
+    sums = task.amounts or ((task.refused,) if task.refused is not None else ())
+    return sums[0].amount_minor if len(sums) == 1 else 0
 
 
 def agreed(state: DialogueState, heard: Understood, facts: Facts) -> bool:
@@ -66,13 +72,15 @@ def _order(it: ReadBack, facts: Facts, *, more: bool) -> Terms:
         today=day == facts.today,
         in_part=due is not None and order.amount != due.due,
         more=more,
+        so_far=order.amount.minor,
     )
 
 
 def _offered(task: Task, facts: Facts) -> Terms:
     awaited = _CARD.get(task.intent, Awaited.TASK)
     if awaited is Awaited.TASK:
-        return Terms(awaited, to=task.intent.value, on=task.on, today=task.on in {None, facts.today})
+        today = task.on in {None, facts.today}
+        return Terms(awaited, to=task.intent.value, bill=task.bill, on=task.on, today=today, so_far=_so_far(task))
     card = task.card or only_card(facts, locked=awaited is Awaited.UNLOCK)
     return Terms(awaited, to=f"{task.intent.value}:{card or ''}", card=card)
 

@@ -71,14 +71,14 @@ from services.understanding.clarification.parts_of_day import later_on, some_tim
 from services.understanding.clarification.reckoned_orders import measured
 from services.understanding.clarification.retractions import called_off, unsettled
 from services.understanding.clarification.third_party_sources import unknown_source
-from services.understanding.clarification.unpaid_orders import if_unpaid
+from services.understanding.clarification.unpaid_orders import for_a_day, if_unpaid
 from services.understanding.clarification.unread_requests import enough_for, more_wanted
 from services.understanding.clarification.unsupported_terms import noted, remarked
 from services.understanding.clarification.weighed_orders import weighed
 from services.understanding.clarification.worded_orders import worded
 from services.understanding.correction.account_swaps import swapped
 from services.understanding.correction.amount_repairs import of_its_size
-from services.understanding.correction.anchored_dates import by_the_order, likened
+from services.understanding.correction.anchored_dates import by_the_order, each_on_its_own, likened
 from services.understanding.correction.card_exclusions import meant_instead, spared
 from services.understanding.correction.command_repairs import superseded
 from services.understanding.correction.coordinated_names import listed
@@ -159,7 +159,7 @@ _LOOKS: Final = (
     _Look(_ALL, as_much),
     _Look(_ALL, worded),
     # An order if nothing was paid yet; one that hangs on a balance, or whose sum follows from one.
-    _Look(_ALL, if_unpaid),
+    _Look(_ALL, if_unpaid, for_a_day),
     _Look(_ALL, elsewise),
     _Look(_ALL, weighed, measured),
     _Look(_ALL, from_elsewhere, hung_last),
@@ -233,6 +233,7 @@ _LOOKS: Final = (
     _Look(_THEN, implied),
     # As much to each of several, or every bill.
     _Look(_THEN, apiece, every_bill),
+    _Look(_THEN, each_on_its_own),
     # Of several orders: what is said of the next one, whose bill it is, and the day of each.
     _Look(_THEN, then_paid, in_turn),
     _Look(_THEN, for_its_bill, bills_besides),

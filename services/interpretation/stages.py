@@ -187,7 +187,7 @@ class _Stages:
             return plain
         read = lambda text: self.understood(self._again(known, 0, text).heard, context)  # noqa: E731
         again = partial(self._reworded.read, read)
-        other = plainly(said, found, again) or told_by_another(said, again)
+        other = plainly(said, found, again) or told_by_another(said, found, again)
         if other is not None:
             return other
         naming = partial(self._naming, heard, context)

@@ -154,7 +154,7 @@ def shorter(name: str) -> Iterator[str]:
     return (name.removesuffix(end) for end in endings if name.endswith(end) and len(name) - len(end) >= _LEAST_SHORT)
 
 
-def _alias(namings: Namings, alias: str) -> None:
+def _alias(namings: Namings, alias: str, name: str, kana_: str) -> None:
     if not is_japanese(alias):
         tokens, name = tuple(latin_tokens(alias)), namings.full[0] if namings.full else ()
         if tokens:
@@ -164,6 +164,9 @@ def _alias(namings: Namings, alias: str) -> None:
         return
     text = bare(alias)[0].replace(" ", "")
     read = _read(text)
+    if text in name:  # a part of the name is read as there: 誠 of オカモトマコト is no サトシ
+        whole = japanese(kana_).replace(" ", "")
+        read = [parts for parts in read if "".join(parts) in whole] or read
     namings.full.extend(read)
     _written(namings, text, read)
 
@@ -178,7 +181,7 @@ def namings_of(payee: Payee) -> Namings:
     if not written:
         _latin(namings, name)
     for alias in payee.aliases[:MAX_ALIASES]:
-        _alias(namings, alias)
+        _alias(namings, alias, payee.name, payee.kana)
     return namings
 
 

@@ -12,7 +12,21 @@ from services.understanding.correction.merging import said_in
 from services.understanding.correction.said import Said
 
 _RULE: Final = RuleId("intents.if_unpaid@1")
+_FOR_A_DAY: Final = RuleId("intents.for_a_day@1")
 _MARKS: Final = " ,.?!、。"
+
+
+def for_a_day(said: Said, found: Understood) -> Understood | None:
+    """An order for the bill that was spoken of, read as a history of a day to come; None where it is none."""
+    day, bill = found.slots.period, said.context.recent_bill
+    if found.intent is not Intent.RECENT_TRANSACTIONS or day is None or day.value.start <= said.today:
+        return None
+    if found.slots.payee is not None or said.rules.patterns.orders.asked_for.search(said.text) is None:
+        return None
+    if bill is None or day.value.start != day.value.end:
+        return Understood(None)
+    slots = Slots(bill=Slot(bill, day.evidence), date=day)
+    return Understood(Intent.BILL_PAYMENT, slots, (), Route.FAST, found.confidence, _FOR_A_DAY)
 
 
 def if_unpaid(said: Said, _: Understood) -> Understood | None:

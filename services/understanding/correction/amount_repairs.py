@@ -5,12 +5,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from schemas.intent import COUNTED, Annotation, Intent, Understood
+from rules.locales import locale_rules
+from schemas.intent import COUNTED, Annotation, Intent, SlotName, Understood
 from schemas.span import SUMS, Span, SpanKind, overlap
 from services.understanding.correction.amounts import comes_to, first_place, last_place, points, sizes, unit
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.grammar import Grammar
 
+_TOLD: Final = frozenset({Intent.CORRECT, Intent.INFORM})
 _FIGURES: Final = re.compile(r"\d[\d,.]*")
 _TEN, _HUNDRED, _TEENS = 10, 100, 20
 """What is counted by hundreds is less than "twenty hundred"."""
@@ -36,23 +38,33 @@ def in_part(said: Said, found: Understood) -> Understood | None:
 
 def of_its_size(said: Said, found: Understood) -> Understood | None:
     """A digit in place of hundreds or thousands that are read back may be as many of them, or more: "and five"."""
-    amount, before = found.slots.amount, said.context.terms.amount
-    if amount is None or before is None or amount.readings or found.intent is not Intent.CORRECT:
+    amount, before = found.slots.amount, said.context.terms.so_far
+    if amount is None or not before or amount.readings or found.intent not in _TOLD:
         return None
     for span in said.heard.spans:
         if (span.start, span.end) == (amount.evidence.start, amount.evidence.end):
-            whole = _counted(before.minor, span, said.heard) or _more(before.minor, span, said)
-            readings = () if whole is None else (replace(amount.value, amount_minor=whole),)
+            whole = _counted(before, span, said.heard) or _more(before, span, said)
+            asked = said.context.asked is SlotName.AMOUNT  # so much was too much: no more than that is meant
+            none = whole is None or (asked and whole > before)
+            readings = () if none or whole is None else (replace(amount.value, amount_minor=whole),)
             return replace(found, slots=replace(found.slots, amount=replace(amount, readings=readings)))
     return None
 
 
 def _counted(before: int, now: Span, heard: Annotation) -> int | None:
-    """As many hundreds or thousands as a digit without a unit says, where so few of them were said before."""
+    """As many hundreds, thousands or 万 as a number without a unit says, where it alone would be absurdly little."""
     major, scale = unit(heard), first_place(before)
     value = next((each.amount_minor for each in comes_to(now, heard)[:1]), 0)
-    few = now.kind is SpanKind.NUMBER and 0 < value < _TEN * major and value % major == 0
-    return value // major * scale if few and scale >= _HUNDRED * major and before % scale == 0 else None
+    if now.kind is not SpanKind.NUMBER or value <= 0 or value * _TEN % major or scale < _HUNDRED * major:
+        return None
+    group = int(10 ** locale_rules(heard.transcript.locale).group) * major
+    few, little = value < _TEN * major, value * _HUNDRED <= before
+    if not (few and before < _HUNDRED * group):
+        scale = min(scale, group)
+    whole = value * scale // major
+    if few:
+        return whole if before % scale == 0 or little else None
+    return whole if little and (value < _HUNDRED * major or whole <= _TEN * before) else None
 
 
 def _more(before: int, now: Span, said: Said) -> int | None:

@@ -5,7 +5,7 @@
 
 import re
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from typing import Final
 
 from schemas.consent import Awaited
@@ -28,6 +28,7 @@ from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 
 _WEEKDAY: Final = "dates.weekday"
 """The rule of a weekday without a week."""
+_DUE: Final = RuleId("intents.falls_due@1")
 _WEEK: Final = timedelta(days=7)
 _MARKS: Final = re.compile(r"[、。,'’\s]")
 _LED: Final = re.compile(r"^(?:for|on)(?=the|a|one|two|three|\d)")
@@ -39,11 +40,19 @@ def by_the_order(said: Said, found: Understood) -> Understood | None:
     """The same with such a day as a date; None where there is none."""
     if found.intent not in COUNTED:
         return None
+    paid = _to_no_name(said, found)
+    if (due := _on_its_fall(said, paid or found)) is not None or paid is not None:
+        return due or paid
     if said.rules.spaced:
         counted = _after_its_day(said, found) or _in_its_week(said, found)
     else:
         counted = _from_its_day(said, found) or _in_its_week(said, found)
     return counted or _falling_due(said, found) or _to_nobody(found, said.context)
+
+
+def each_on_its_own(said: Said, found: Understood) -> Understood | None:
+    """Of several bills that are told in one breath each with the day on which it falls due itself."""
+    return _on_its_fall(said, found) if found.then is not None else None
 
 
 def likened(said: Said, found: Understood) -> Understood | None:
@@ -61,6 +70,58 @@ def likened(said: Said, found: Understood) -> Understood | None:
     if rest is None and open_ == found.unresolved and date_ is found.slots.date:
         return None
     return replace(found, slots=replace(found.slots, date=date_), unresolved=open_, then=rest or found.then)
+
+
+def _to_no_name(said: Said, found: Understood) -> Understood | None:
+    """An order to pay a bill, where the day on which it falls due was read as a payee's name: 「全部期日に払って」."""
+    days = [m for m in found.unresolved if m.slot is SlotName.PAYEE and m.evidence.surface in said.rules.cues.due_days]
+    bare = found.slots.amount is None and found.slots.payee is None
+    if found.intent is not Intent.TRANSFER_MONEY or not days or not bare:
+        return None
+    paid = said.context.terms.bill
+    at = tuple(replace(m, slot=SlotName.DATE) if m in days else m for m in found.unresolved)
+    meant = Intent.BILL_PAYMENT if paid is None else Intent.CORRECT
+    return replace(found, intent=meant, unresolved=at, payees=None)
+
+
+def _on_its_fall(said: Said, found: Understood) -> Understood | None:
+    """The orders with the day on which each one's bill falls due, or so many before it, in whatever words of theirs."""
+    told = said.rules.patterns.orders.falls_due.search(said.text) if found.intent in _PAYING else None
+    if told is None:
+        return None
+    orders = [found]
+    while (then := orders[-1].then) is not None:
+        orders.append(then)
+    named = [each.slots.bill.evidence.end if each.slots.bill is not None else 0 for each in orders]
+    before = [n for n, end in enumerate(named) if end <= told.start()]
+    theirs = before if len(before) in {0, len(orders)} else before[-1:]
+    theirs = theirs or [0]  # "on the due date pay the water bill"
+    dated = [_falling(said, each, told) if n in theirs else None for n, each in enumerate(orders)]
+    if not any(dated):
+        return None
+    last: Understood | None = None
+    for new, old in zip(reversed(dated), reversed(orders), strict=True):
+        last = replace(new or old, then=last)
+    return last
+
+
+def _falling(said: Said, order: Understood, told: re.Match[str]) -> Understood | None:
+    """One order for that day; None where it has another one already, or no bill is told."""
+    bill, context = order.slots.bill, said.context
+    paid = bill.value if bill is not None else context.terms.bill or context.recent_bill
+    due = next((each.due_on for each in context.bills if each.id == paid), None)
+    apart, start, end = order.slots.date, *told.span()
+    if due is None or order.intent not in _PAYING or (apart and not start <= apart.evidence.start < end):
+        return None
+    count = next((_MARKS.sub("", each).lower() for each in told.groupdict().values() if each), "")
+    days = said.rules.cues.due_before.get(count, None if count else 0)
+    if days is None:
+        return None
+    meant = due - timedelta(days=days)
+    slots = replace(order.slots, date=Slot(DateValue(meant, meant), said.heard.evidence(start, end, _DUE)))
+    open_ = tuple(e for e in order.unresolved if not start <= e.evidence.start < end and e.slot is not SlotName.DATE)
+    unread = tuple(e for e in order.unread if not (start <= e.start and e.end <= end))
+    return replace(order, slots=slots, unresolved=open_, unread=unread)
 
 
 def _to_nobody(found: Understood, context: Context) -> Understood | None:
@@ -151,10 +212,8 @@ def _falling_due(said: Said, found: Understood) -> Understood | None:
         for each in found.unresolved
         if each.slot is SlotName.DATE or (each.slot is SlotName.PAYEE and each.evidence.surface in rules.due_days)
     ]
-    if due is None or found.intent not in _PAYING or not named:
+    if due is None or found.intent not in _PAYING or not named or found.slots.date is not None:
         return None
-    if found.slots.date is not None:
-        return _counted(said, found, named, due)
     before = [_days_before(rules, each.evidence.surface) for each in named]
     if None in before or len(set(before)) > 1:
         return None
@@ -164,19 +223,6 @@ def _falling_due(said: Said, found: Understood) -> Understood | None:
     slots = replace(found.slots, date=Slot(DateValue(due, due), named[0].evidence, now))
     left = tuple(each for each in found.unresolved if each not in named)
     return replace(found, slots=slots, unresolved=left, doubted=(*found.doubted, *doubted))
-
-
-def _counted(said: Said, found: Understood, named: list[Mention], due: date) -> Understood | None:
-    """The day so many days before a bill falls due, of which days before today were made: 期日の三日前."""
-    rules, day, due_day = said.rules.cues, found.slots.date, named[0].evidence
-    assert day is not None, "a day was read"
-    between = _MARKS.sub("", said.text[due_day.end : day.evidence.start])
-    days = rules.due_before.get(day.evidence.surface)
-    if len(named) > 1 or due_day.surface not in rules.due_days or between not in {rules.of, ""} or days is None:
-        return None
-    meant = due - timedelta(days=days)
-    slots = replace(found.slots, date=replace(day, value=DateValue(meant, meant), readings=()))
-    return replace(found, slots=slots, unresolved=tuple(e for e in found.unresolved if e.slot is not SlotName.DATE))
 
 
 def _days_before(rules: CuePhrases, surface: str) -> int | None:

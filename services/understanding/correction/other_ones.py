@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from schemas.banking import Account, Bill, Card
 from schemas.intent import Intent, Route, Slot, SlotName, Slots, Understood
-from schemas.payee import MatchOutcome
+from schemas.payee import MatchOutcome, PayeeMatch
 from services.understanding.correction.merging import one_after_another, set_back, values
 from services.understanding.correction.said import Said
 from services.understanding.fast.words.vocabulary import vocabulary
@@ -39,9 +39,9 @@ class _Others(NamedTuple):
     every: bool
 
 
-def told_by_another(said: Said, read: Callable[[str], Understood]) -> Understood | None:
+def told_by_another(said: Said, found: Understood, read: Callable[[str], Understood]) -> Understood | None:
     """What the words mean with the other one, or ones, in place of the one that is not meant."""
-    if (of_those := _of_those_offered(said) or _pointed_out(said, read)) is not None:
+    if (of_those := _of_those_offered(said) or _pointed_out(said, found, read)) is not None:
         return of_those
     for other in _others(said):
         meant = read(said.text[: other.start] + other.words + said.text[other.end :])
@@ -60,14 +60,14 @@ def _of_those_offered(said: Said) -> Understood | None:
     if other is None:
         return None
     named = said.called(other["name"])
-    if named is None or named.outcome is MatchOutcome.NOBODY:
+    if named is None or _nobody(named):
         return Understood(None) if said.rules.spaced else None  # "my da, no, the other one"
     rule = said.rules.cues.rule("other_one")
     rejected = (SlotName.PAYEE,)
     return Understood(Intent.CORRECT, route=Route.FAST, confidence=1.0, rule=rule, payees=named, rejected=rejected)
 
 
-def _pointed_out(said: Said, read: Callable[[str], Understood]) -> Understood | None:
+def _pointed_out(said: Said, found: Understood, read: Callable[[str], Understood]) -> Understood | None:
     """Which of those offered is told by a relationship: 「いや、バイトの子」; "the plumber one" is no dollar."""
     context = said.context
     told = said.rules.patterns.names.pointed_out.fullmatch(said.text) if not context.idle else None
@@ -75,15 +75,25 @@ def _pointed_out(said: Said, read: Callable[[str], Understood]) -> Understood | 
         return None
     name, offered = told["name"].casefold(), context.offered if context.asked is SlotName.PAYEE else ()
     fit = [at for at, marks in enumerate(offered, 1) if any(_so_called(name, each) for each in marks)]
+    groups = told.groupdict()
+    if len(fit) == 1 and groups.get("named"):  # 「隣のほうよ、聡さん」
+        return read(groups["named"])
     if len(fit) == 1:
         rule = said.rules.cues.rule("other_one")
         slots = Slots(choice=Slot(fit[0], said.heard.evidence(*told.span("name"), rule)))
         return Understood(Intent.INFORM, slots, route=Route.FAST, confidence=1.0, rule=rule)
+    named_alone = found.slots == Slots() and [each.slot for each in found.unresolved] == [SlotName.PAYEE]
+    if offered and groups.get("which") and not fit and named_alone and _nobody(said.called(told["name"])):
+        return Understood(None)  # 「赤いほう」 is nobody's name: which one is asked once more
     if told["one"] is None:
         return None
     meant = read(said.text[: told.start("one")])
     named = meant.slots.payee is not None or bool(meant.unresolved)
     return meant if named and meant.slots.amount is None else None
+
+
+def _nobody(named: PayeeMatch | None) -> bool:
+    return named is None or named.outcome is MatchOutcome.NOBODY
 
 
 def _so_called(name: str, mark: str) -> bool:

@@ -204,3 +204,10 @@ def test_a_name_written_as_it_was_heard_is_chosen_where_it_is_like_one_payee_alo
     match = PayeeIndex.build(book).lookup(heard, EN_US)
     assert match is not None
     assert match.choice == choice
+
+
+@pytest.mark.parametrize(("heard", "payee"), [("聡", "satoshi"), ("さとし", "satoshi"), ("誠", "makoto")])
+def test_a_short_name_in_kanji_is_read_as_in_the_whole_one(heard, payee):
+    son = Payee(PayeeId("makoto"), "岡本誠", kana="オカモトマコト", aliases=("誠",))
+    neighbour = Payee(PayeeId("satoshi"), "山本聡", kana="ヤマモトサトシ")
+    assert PayeeIndex.build([son, neighbour]).lookup([heard], JA_JP).choice == payee

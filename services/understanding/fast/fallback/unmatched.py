@@ -42,7 +42,7 @@ from services.understanding.fast.matching.remainder import (
 from services.understanding.fast.ruleset.grammar import INQUIRING, Grammar
 from services.understanding.fast.ruleset.meanings import SERIOUS, named_for
 from services.understanding.fast.words.hearing import Hearing
-from services.understanding.fast.words.left import Leftover, settled, unknown, unmatched
+from services.understanding.fast.words.left import Leftover, dated, settled, unknown, unmatched
 from services.understanding.fast.words.reading import UtteranceLattice
 
 _GREETING: Final = RuleId("intents.greeting@1")
@@ -150,6 +150,8 @@ class Unmatched:
         mentions = unmatched(hearing, [(e.start, e.end) for _, e, _ in own])
         if intent not in MONEY_MOVING | {None, Intent.QNA}:
             mentions = ()
+        if intent is Intent.BILL_PAYMENT and guessed.bill is not None and route is Route.EXTRACT:
+            guessed = dated(hearing, guessed, mentions)
         found = replace(meant, slots=guessed, payees=heard.payees)
         used = route is Route.EXTRACT or hearing.context.asked is SlotName.PAYEE  # by the model, or as the answer
         unread = unknown(hearing) if used else ()

@@ -27,6 +27,8 @@ class PatternParts(RuleFile):
     day: str = ""
     figures: str = ""
     lent: str = ""
+    arrived: str = ""
+    must: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -139,6 +141,8 @@ class OrderPatterns(RuleFile):
     on_day: str = ""
     made_it: Pattern = _NOWHERE
     day_again: Pattern = _NOWHERE
+    falls_due: Pattern = _NOWHERE
+    asked_for: Pattern = _NOWHERE
 
 
 class StoryPatterns(RuleFile):

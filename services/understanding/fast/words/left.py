@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.ids import RuleId, is_rule
 from schemas.intent import COUNTED, Annotation, Evidence, Mention, Slot, SlotName, Slots, Understood
-from schemas.span import DATED, Ambiguity, Span, SpanKind, SpanReading, TimeValue, overlap
+from schemas.span import DATED, Ambiguity, DateValue, Span, SpanKind, SpanReading, TimeValue, overlap
 from services.understanding.fast.words.hearing import Hearing
 from services.understanding.fast.words.other_days import its_morning, of_a_thing, of_then, spent_then
 
@@ -193,3 +193,14 @@ def _widened(hearing: Hearing, mention: Mention) -> Mention:
 def _evidence(slots: Slots) -> list[Evidence]:
     held = (getattr(slots, name) for name in Slots.__slots__)
     return [slot.evidence for slot in held if isinstance(slot, Slot)]
+
+
+def dated(hearing: Hearing, slots: Slots, mentions: tuple[Mention, ...]) -> Slots:
+    """With the one day that is told beside what is offered and can be no other: it is offered with it."""
+    days = [each.evidence for each in mentions if each.slot is SlotName.DATE]
+    same = (
+        s for s in hearing.heard.spans if [(s.start, s.end)] == [(e.start, e.end) for e in days] and not s.ambiguity
+    )
+    value = next((span.value for span in same if isinstance(span.value, DateValue)), None)
+    sure = value is not None and value.start == value.end and slots.date is None
+    return replace(slots, date=Slot(value, days[0])) if sure and value is not None else slots
