@@ -60,7 +60,7 @@ from services.understanding.clarification.interposed_questions import (
 )
 from services.understanding.clarification.lost_parts import found_again, ordered_before
 from services.understanding.clarification.money_questions import asked_of_money
-from services.understanding.clarification.narrowed_histories import narrowed_history
+from services.understanding.clarification.narrowed_histories import came_from, narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
@@ -140,7 +140,7 @@ _LOOKS: Final = (
     _Look(_ALL, beside_the_lock, in_trouble),
     _Look(_ALL, disputed),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
-    _Look(_ALL, asked_of_money),
+    _Look(_ALL, asked_of_money, came_from),
     _Look(_ALL, alike),
     _Look(_ALL, as_due),
     _Look(_ALL, asked_of_order),

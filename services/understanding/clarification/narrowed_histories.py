@@ -4,12 +4,36 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SpanKind
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.span import DateValue, SpanKind
 from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.correction.said import Said
 
 _RULE: Final = RuleId("intents.asked_of_money@1")
+_FROM: Final = RuleId("intents.came_from@1")
+
+
+def came_from(said: Said, found: Understood) -> Understood | None:
+    """What came in from the one whose money is asked after, and of nobody else: "did tamsin's rent come in"."""
+    if found.intent not in {None, Intent.RECENT_TRANSACTIONS, Intent.QNA} or said.context.code:
+        return None
+    patterns = said.rules.patterns.own
+    asked = patterns.came_from.fullmatch(NamedThings(said, found).text)
+    days = [Slot(span.value, Evidence.of(span)) for span in said.heard.spans if isinstance(span.value, DateValue)]
+    if asked is None or len(days) > 1 or patterns.income.search(asked["owner"] or asked["giver"]):
+        return None
+    whom, whole, match = asked["owner"] or asked["giver"], said.heard.whole(_FROM), said.heard.payees
+    if match is None or match.choice is None or match.heard.casefold() not in whom:
+        match = said.called(whom)  # of a relation too: "my mom's check"
+    sure = match.choice if match is not None else None
+    whether = (str(Topic.WHETHER),) if patterns.asks_whether.search(said.text) else ()
+    slots = Slots(
+        topic=Slot(str(Topic.RECEIVED), whole, whether) if not asked["either"] else None,  # a cheque that cleared
+        period=days[0] if days else None,
+        merchant=Slot(whom, whole) if sure is None else None,
+        payee=Slot(PayeeId(sure), whole) if sure is not None else None,
+    )
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, _FROM)
 
 
 def narrowed_history(said: Said, found: Understood) -> Understood | None:

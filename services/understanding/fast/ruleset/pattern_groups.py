@@ -220,6 +220,7 @@ class OwnPatterns(RuleFile):
     earns: Pattern = _NOWHERE
     shop_kind: Pattern = _NOWHERE
     of_those: Pattern = _NOWHERE
+    came_from: Pattern = _NOWHERE
     asks_own: Pattern = _NOWHERE
     bids_for: Pattern = _NOWHERE
     in_general: Pattern = _NOWHERE
