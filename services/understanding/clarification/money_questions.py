@@ -51,7 +51,7 @@ _KINDS: Final = {
     "of_some_size": _FURTHER,
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
-    "others": _FURTHER,
+    "others": _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIONS, days=1),
     "of_history": _FURTHER,
     "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
@@ -69,7 +69,7 @@ _KINDS: Final = {
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _UNREAD: Final = frozenset({"arrives", "of_all_told"})
 """Only where no rule has read the words."""
-_EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}
+_TOPICS: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST, "out": Topic.SPENT, "came": Topic.RECEIVED}
 _BOUNDS: Final = {"over": "at_least", "under": "at_most"}
 _SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then", "charged"})
 _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
@@ -77,6 +77,7 @@ _COUNTS: Final = frozenset({"last_few", "income_asked"})
 """Where a number is how many are asked for."""
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
 _INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
+_OTHERS: Final = "others"
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -189,7 +190,7 @@ class NamedThings:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
-        if name in {_PAID, _INCOME} and (days := self.of("D")):
+        if name in {_PAID, _INCOME, _OTHERS} and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
@@ -208,7 +209,7 @@ class NamedThings:
 
     def _topic(self, name: str, kind: _Kind, groups: dict[str, str]) -> Slot[str] | None:
         """What is asked of the things that are named."""
-        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
+        topic = next((_TOPICS[each] for each in groups if each in _TOPICS), kind.topic)
         whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if _SUM in groups else topic
         if name in {_INCOME, _COME}:
             return Slot(str(Topic.RECEIVED), whole, (str(more),))

@@ -50,6 +50,8 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
     elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
         found = replace(found, unresolved=NamedThings(said, found).others)  # the rent, whose payments are asked about
     slots = _to_whom(said, slots)
+    if slots.payee and slots.about == Topic.RECEIVED and not said.rules.spaced and patterns.went_out.search(said.text):
+        slots = replace(slots, topic=None)  # 「花子への振込は届いた」
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
@@ -67,10 +69,9 @@ def _with_what_is_asked(said: Said, found: Understood, slots: Slots, *, billed: 
     named, about = slots.merchant or slots.payee or slots.bill, ""
     if named and not (sums or billed) and slots.choice is None and patterns.asks_whether.search(said.text):
         about = Topic.WHETHER
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
-        about = Topic.SPENT
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.earns.search(said.text):
-        about = Topic.RECEIVED
+    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL}:
+        out, came = patterns.spends.search(said.text), patterns.earns.search(said.text)
+        about = "" if bool(out) is bool(came) else Topic.SPENT if out else Topic.RECEIVED
     if about:
         asked = (slots.about, *slots.topic.readings) if slots.topic is not None else ()
         first, *rest = (str(about), *asked) if about == Topic.RECEIVED else (*asked, str(about))
