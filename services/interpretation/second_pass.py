@@ -43,6 +43,7 @@ from services.understanding.clarification.grievances import (
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
+    balances_summed,
     in_there,
     inquired,
     left_unpaid,
@@ -179,7 +180,7 @@ _LOOKS: Final = (
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent elsewhere; a bill left.
-    _Look(_ALL, asked_on),
+    _Look(_ALL, asked_on, balances_summed),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
     _Look(_ALL, paid_twice),

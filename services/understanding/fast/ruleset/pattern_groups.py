@@ -189,6 +189,7 @@ class InquiryPatterns(RuleFile):
     sum_asked: Pattern = _NOWHERE
     one_asked: Pattern = _NOWHERE
     its_sum: Pattern = _NOWHERE
+    balances_summed: Pattern = _NOWHERE
     asks_done: Pattern = _NOWHERE
     asks_amount: Pattern = _NOWHERE
     asks_new: Pattern = _NOWHERE
