@@ -38,6 +38,7 @@ from services.understanding.clarification.grievances import (
     deceived,
     disputed,
     in_trouble,
+    robbed,
     taken_back,
 )
 from services.understanding.clarification.history_count import so_many
@@ -139,7 +140,7 @@ _LOOKS: Final = (
     _Look(_ALL, back_on, meant_instead),
     _Look(_ALL, found_again),
     _Look(_ALL, beside_the_lock, in_trouble),
-    _Look(_ALL, disputed),
+    _Look(_ALL, disputed, robbed),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
     _Look(_ALL, asked_of_money, came_from),
     _Look(_ALL, alike),

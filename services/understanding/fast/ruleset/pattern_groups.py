@@ -92,6 +92,7 @@ class RefusalPatterns(RuleFile):
     called_off: Pattern = _NOWHERE
     left_alone: Pattern = _NOWHERE
     spared_card: Pattern = _NOWHERE
+    both_cards: Pattern = _NOWHERE
     other_card: Pattern = _NOWHERE
     as_well: Pattern = _NOWHERE
     only_that: Pattern = _NOWHERE
@@ -253,6 +254,7 @@ class AlarmPatterns(RuleFile):
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
     card_trouble: Pattern = _NOWHERE
+    robbed: Pattern = _NOWHERE
     disputed: Pattern = _NOWHERE
     asked_plainly: Pattern = _NOWHERE
     worried: Pattern = _NOWHERE
