@@ -197,8 +197,8 @@ def asked_of_bills(task: Task, facts: Facts) -> Reply | None:
     told = reply("bill.due", bill=due.name, due=due.due, date=day_name(facts, due.due_on))
     if task.asked == Topic.FIRST:
         return both(reply("bill.first", bill=due.name), told)
-    if task.asked == Topic.WHETHER and days is not None:
-        return both(reply("say.yes" if days.start <= due.due_on <= days.end else "say.no"), told)
+    if task.asked == Topic.WHETHER:  # due then; or paid by now
+        return both(reply("say.yes" if days is not None and days.start <= due.due_on <= days.end else "say.no"), told)
     return None
 
 

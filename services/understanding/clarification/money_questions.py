@@ -38,6 +38,7 @@ _KINDS: Final = {
     "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
     "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed", (0, 1), 1),
     "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
+    "paid_yet": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed"),
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),

@@ -11,8 +11,8 @@ from services.understanding.correction.said import Said
 _RULE: Final = RuleId("intents.asked_of_order@1")
 _LEFT: Final = RuleId("intents.asked_left@1")
 _BEFORE: Final = RuleId("intents.asked_before@1")
-_NEW, _CODE = "new", "code"
-"""Topics: whether its payee is a new one, whether more is needed for it than a yes."""
+_NEW, _CODE, _DONE = "new", "code", "done"
+"""Topics: whether its payee is a new one, whether more is needed for it than a yes, whether it has gone."""
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.DIGITS})
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.REPEAT, Intent.BALANCE_INQUIRY})
 """What such a question may have been read as."""
@@ -24,6 +24,9 @@ def asked_of_order(said: Said, found: Understood) -> Understood | None:
         said.text
     ):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
+    if _if_done(said, found):
+        topic = Slot(_DONE, said.heard.whole(_RULE))
+        return Understood(Intent.INFORM, Slots(topic=topic), route=Route.FAST, confidence=1.0, rule=_RULE)
     if said.context.terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None:
         return None
     if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
@@ -43,6 +46,13 @@ def asked_of_order(said: Said, found: Understood) -> Understood | None:
     return None if accounts else _asked_again(said)
 
 
+def _if_done(said: Said, found: Understood) -> bool:
+    """Whether it is asked if an order was carried out that still waits, or of which a part is missing."""
+    waits = said.context.terms.awaited in ORDERS | {Awaited.SLOT, Awaited.TASK}
+    unread = found.intent in _OPEN or (found.intent is Intent.RECENT_TRANSACTIONS and found.slots == Slots())
+    return waits and unread and said.rules.patterns.inquiries.asks_done.fullmatch(said.text) is not None
+
+
 def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood:
     """What will be left: of the account that is named, if any."""
     about = Slot(AccountId(accounts[0][0]), accounts[0][1]) if accounts else None
@@ -60,7 +70,7 @@ def _asked_again(said: Said) -> Understood | None:
     """What was read back already: how much, from where, or to whom, which is told in full; what comes of a yes."""
     terms, patterns = said.context.terms, said.rules.patterns.inquiries
     nowhere = said.heard.payees is None and patterns.asks_where.search(said.text)
-    if nowhere or patterns.asks_done.fullmatch(said.text) or patterns.asks_amount.fullmatch(said.text):
+    if nowhere or patterns.asks_amount.fullmatch(said.text):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
     asks_new = terms.bill is None and terms.target is None and patterns.asks_new.fullmatch(said.text)
     if asks_new or patterns.asks_code.fullmatch(said.text):
