@@ -73,13 +73,16 @@ def on_its_day(scan: Scan, at: int, end: int) -> bool:
 
 
 def rolling(scan: Scan, at: int) -> Match | None:
-    """As in "the last month", "past fortnight": a stretch until today; "last month" is the calendar's."""
+    """As in "the last month", "past fortnight", "in the next week": a stretch to or from today, not the calendar's."""
     start = at + scan.words[at].definite
     word, unit = scan.words[start], scan.words[start + 1].unit or ""
     base, times = WEEKS_OF.get(unit, (unit, 1))
     closed = start > at or word.direction is not None  # "in the past" is one word
     named = base != unit or (closed and base in {"week", "month", "year"})
-    if not word.rolling or not named or scan.today is None:
+    ahead = start > at and word.relative == 1 and scan.words[at - 1].inside
+    if not (word.rolling or ahead) or not named or scan.today is None:
         return None
-    first = calendar.shift(scan.today, base, -times)
-    return Match(SpanKind.DATE, DateValue(first, scan.today), at, start + 2, "dates.window") if first else None
+    other = calendar.shift(scan.today, base, times if ahead else -times)
+    if other is None:
+        return None
+    return Match(SpanKind.DATE, DateValue(min(other, scan.today), max(other, scan.today)), at, start + 2, "dates.window")

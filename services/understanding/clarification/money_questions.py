@@ -38,6 +38,7 @@ _KINDS: Final = {
     "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
     "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed", (0, 1), 1),
     "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
+    "largest_due": _Kind(Intent.BILL_INQUIRY),
     "paid_yet": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed"),
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
@@ -67,7 +68,7 @@ _KINDS: Final = {
     "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
-_UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
+_UNLIKE_ORDERS: Final = frozenset({"limit_asked", "first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _UNREAD: Final = frozenset({"arrives", "of_all_told"})
 """Only where no rule has read the words."""
 _TOPICS: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST, "out": Topic.SPENT, "came": Topic.RECEIVED}
@@ -230,6 +231,9 @@ class NamedThings:
         before = context.recent_bill or (context.bill_before if name == _DUE else None)
         if _EVERY in groups:
             return tuple(each.id for each in context.bills)
+        if name == "largest_due" and len({bill.due.currency for bill in context.bills}) == 1:
+            by_size = sorted(context.bills, key=lambda bill: bill.due.minor)
+            return (by_size[0 if "cheap" in groups else -1].id,)
         if (kind.topic == Topic.LEFT or name in {_PAID, _DUE}) and not (ids or self.of("U")) and before:
             return (before,)
         if kind.topic == Topic.FIRST or name == "first_paid":
