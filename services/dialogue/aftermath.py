@@ -96,12 +96,10 @@ def passed(memory: Memory) -> Memory:
 def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
     """What to say to words about what was just done, after it was told again where that is due; None for others."""
     again, locale = bool(unheard(state)), facts.locale
-    if isinstance(event, UserUtterance) and (undone := _undone(state, event, locale, again=again)) is not None:
-        return undone
-    if isinstance(event, UserUtterance) and (bookings := _booked(state, event, facts)) is not None:
-        return bookings
-    if isinstance(event, UserUtterance) and (before := _of_what_was_made(state, event, facts.locale)) is not None:
-        return before
+    if isinstance(event, UserUtterance):
+        told = _undone(state, event, locale, again=again) or _booked(state, event, facts)
+        if (told := told or _of_what_was_made(state, event, locale)) is not None:
+            return told
     if not state.memory.outcomes or not isinstance(state.phase, Idle):
         return None
     match event:
@@ -138,7 +136,7 @@ def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again
 def _of_what_was_made(state: DialogueState, event: UserUtterance, locale: Locale) -> Step | None:
     """The last order that went out, asked about after other words than those right behind it: "has it gone"."""
     memory = state.memory
-    of_it = memory.recent is None or memory.recent.intent in MONEY_MOVING
+    of_it = memory.recent is None or memory.recent.intent in MONEY_MOVING | {Intent.BALANCE_INQUIRY}
     if memory.made is None or memory.outcomes or not (of_it and isinstance(state.phase, Idle)):
         return None
     return (state, Answer(reply=memory.made.told)) if _asks(event.text, locale) else None

@@ -85,4 +85,5 @@ def rolling(scan: Scan, at: int) -> Match | None:
     other = calendar.shift(scan.today, base, times if ahead else -times)
     if other is None:
         return None
-    return Match(SpanKind.DATE, DateValue(min(other, scan.today), max(other, scan.today)), at, start + 2, "dates.window")
+    first, last = sorted((other, scan.today))
+    return Match(SpanKind.DATE, DateValue(first, last), at, start + 2, "dates.window")
