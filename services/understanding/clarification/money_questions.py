@@ -48,7 +48,7 @@ _KINDS: Final = {
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
     "charged": _Kind(Intent.RECENT_TRANSACTIONS),
     "may_send": _Kind(Intent.QNA, "", "any", days=1),
-    "arrives": _Kind(Intent.QNA),
+    "arrives": _Kind(Intent.QNA, "", "any"),
     "of_all_told": _FURTHER,
     "of_some_size": _FURTHER,
     "one_before": _FURTHER,
@@ -80,6 +80,8 @@ _COUNTS: Final = frozenset({"last_few", "income_asked"})
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
 _INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
 _OTHERS: Final = "others"
+_AS_SAID: Final = "limit_again"
+"""Where "in a day" is no date."""
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -263,7 +265,8 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
         kind = _KINDS[name]
         if kind.when not in standing:
             continue
-        match = pattern.fullmatch(asked.of_any_bill if name in _OF_ANY else asked.text)
+        words = said.text.lower() if name == _AS_SAID else asked.of_any_bill if name in _OF_ANY else asked.text
+        match = pattern.fullmatch(words)
         groups = {key: words for key, words in match.groupdict().items() if words} if match is not None else {}
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)
