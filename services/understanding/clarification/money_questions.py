@@ -94,9 +94,15 @@ class NamedThings:
     said: Said
     found: Understood
 
-    @cached_property
+    @property
     def things(self) -> list[tuple[int, int, str, Any]]:
-        """Where each is named: code points, its letter, its id or span."""
+        """Where each is named: code points, its letter, its id or span; looked for once, whoever asks."""
+        if NamedThings not in self.said.made:
+            self.said.made[NamedThings] = self._named()
+        named: list[tuple[int, int, str, Any]] = self.said.made[NamedThings]
+        return named
+
+    def _named(self) -> list[tuple[int, int, str, Any]]:
         units, nouns, rules, end = self.said.units, self.said.hearing.nouns, self.said.rules, 0
         named: list[tuple[int, int, str, Any]] = []
         for at in nouns.trie.begun(units.words):
