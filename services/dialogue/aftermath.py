@@ -97,10 +97,10 @@ def passed(memory: Memory) -> Memory:
 def reacted(state: DialogueState, event: Event, facts: Facts) -> Step | None:
     """What to say to words about what was just done, after it was told again where that is due; None for others."""
     again, locale = bool(unheard(state)), facts.locale
-    if isinstance(event, UserUtterance) and (undone := _undone(state, event, locale, again=again)) is not None:
-        return undone
-    if isinstance(event, UserUtterance) and (bookings := _booked(state, event, facts)) is not None:
-        return bookings
+    if isinstance(event, UserUtterance):
+        told = _undone(state, event, locale, again=again) or _booked(state, event, facts)
+        if (told := told or _of_what_was_made(state, event, locale)) is not None:
+            return told
     if not state.memory.outcomes or not isinstance(state.phase, Idle):
         return None
     match event:
@@ -134,6 +134,15 @@ def _undone(state: DialogueState, event: UserUtterance, locale: Locale, *, again
     named = heard.payees.choice if heard.payees is not None else None
     another = named is not None and ordered is not None and named != ordered.payee
     return None if another else _too_late(state, made, told_now=again)
+
+
+def _of_what_was_made(state: DialogueState, event: UserUtterance, locale: Locale) -> Step | None:
+    """The last order that went out, asked about after other words than those right behind it: "has it gone"."""
+    memory = state.memory
+    of_it = memory.recent is None or memory.recent.intent in MONEY_MOVING | {Intent.BALANCE_INQUIRY}
+    if memory.made is None or memory.outcomes or not (of_it and isinstance(state.phase, Idle)):
+        return None
+    return (state, Answer(reply=memory.made.told)) if _asks(event.text, locale) else None
 
 
 def _booked(state: DialogueState, event: UserUtterance, facts: Facts) -> Step | None:

@@ -107,9 +107,7 @@ def followed(  # noqa: PLR0911 - one return a question
         told = 1 if recent.asked == Topic.WHETHER else so_many(recent)
         return replace(recent, further=recent.further + told, listed=task.listed or recent.listed, asked="")
     if heard.by(*rules.others):
-        at = recent.merchant or (payee_name(facts, recent.payee) if recent.payee is not None else "")
-        nobody = replace(recent, merchant="", payee=None, payee_candidates=(), payee_heard="", bill=None, sought=None)
-        return replace(nobody, besides=at, further=0, listed=0, total=False, asked="")
+        return _besides(recent, task, facts)
     if heard.by(*rules.stretch_before):
         return _stretch_before(recent, task.portion)
     if heard.by(*rules.come_in_then) and recent.received:
@@ -120,6 +118,17 @@ def followed(  # noqa: PLR0911 - one return a question
     if heard.by(*rules.that_history) and not recent.total:
         return replace(recent, listed=task.listed or recent.listed, asked="")
     return replace(recent, asked=task.asked) if heard.by(*rules.of_all_told) else None
+
+
+def _besides(recent: Task, task: Task, facts: Facts) -> Task:
+    """The rest of a history, in or out as it is asked for; where nobody was named in it, what came before."""
+    at = recent.merchant or (payee_name(facts, recent.payee) if recent.payee is not None else "")
+    ways = (task.received, task.spent) if task.received or task.spent else (recent.received, recent.spent)
+    if not at and task.period is None and ways == (recent.received, recent.spent):
+        return replace(recent, further=recent.further + so_many(recent), listed=0, total=False, asked="")
+    nobody = replace(recent, merchant="", payee=None, payee_candidates=(), payee_heard="", bill=None, sought=None)
+    nobody = replace(nobody, received=ways[0], spent=ways[1], sent=False, period=task.period or recent.period)
+    return replace(nobody, besides=at, further=0, listed=0, total=False, asked="")
 
 
 def _stretch_before(recent: Task, unit: str) -> Task:
@@ -188,8 +197,8 @@ def asked_of_bills(task: Task, facts: Facts) -> Reply | None:
     told = reply("bill.due", bill=due.name, due=due.due, date=day_name(facts, due.due_on))
     if task.asked == Topic.FIRST:
         return both(reply("bill.first", bill=due.name), told)
-    if task.asked == Topic.WHETHER and days is not None:
-        return both(reply("say.yes" if days.start <= due.due_on <= days.end else "say.no"), told)
+    if task.asked == Topic.WHETHER:  # due then; or paid by now
+        return both(reply("say.yes" if days is not None and days.start <= due.due_on <= days.end else "say.no"), told)
     return None
 
 

@@ -19,6 +19,7 @@ from services.dialogue.tasks import is_money, task_of
 from services.dialogue.values import value
 
 _SAID: Final[dict[str, str]] = {
+    "done": "problem.not_sent",
     Topic.NOTE: "problem.note",
     Topic.EXACT: "problem.exact",
     Topic.REPEATED: "problem.not_repeated",

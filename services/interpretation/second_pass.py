@@ -38,11 +38,13 @@ from services.understanding.clarification.grievances import (
     deceived,
     disputed,
     in_trouble,
+    robbed,
     taken_back,
 )
 from services.understanding.clarification.history_count import so_many
 from services.understanding.clarification.inquiries import (
     asked_on,
+    balances_summed,
     in_there,
     inquired,
     left_unpaid,
@@ -61,7 +63,7 @@ from services.understanding.clarification.interposed_questions import (
 )
 from services.understanding.clarification.lost_parts import found_again, ordered_before
 from services.understanding.clarification.money_questions import asked_of_money
-from services.understanding.clarification.narrowed_histories import narrowed_history
+from services.understanding.clarification.narrowed_histories import came_from, narrowed_history
 from services.understanding.clarification.narrowed_orders import narrowed
 from services.understanding.clarification.order_inquiries import asked_of_order
 from services.understanding.clarification.order_sequences import as_the_last, in_turn, of_all
@@ -141,9 +143,9 @@ _LOOKS: Final = (
     _Look(_ALL, back_on, meant_instead),
     _Look(_ALL, found_again),
     _Look(_ALL, beside_the_lock, in_trouble),
-    _Look(_ALL, disputed),
+    _Look(_ALL, disputed, robbed),
     # What wants a yes or a no, or more of what was told; what is asked about the order that is read back.
-    _Look(_ALL, asked_of_money),
+    _Look(_ALL, asked_of_money, came_from),
     _Look(_ALL, alike),
     _Look(_ALL, as_due),
     _Look(_ALL, asked_of_order),
@@ -182,7 +184,7 @@ _LOOKS: Final = (
     # An order, and what is to be left in the account behind it.
     _Look(_ALL, kept_back),
     # What is asked of each of several bills; a sum that is but remembered; what was spent elsewhere; a bill left.
-    _Look(_ALL, asked_on),
+    _Look(_ALL, asked_on, balances_summed),
     _Look(_ALL, of_each_bill),
     _Look(_ALL, remembered, spent),
     _Look(_ALL, paid_twice),

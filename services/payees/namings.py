@@ -156,11 +156,11 @@ def shorter(name: str) -> Iterator[str]:
 
 def _alias(namings: Namings, alias: str, name: str, kana_: str) -> None:
     if not is_japanese(alias):
-        tokens, name = tuple(latin_tokens(alias)), namings.full[0] if namings.full else ()
+        tokens, whole = tuple(latin_tokens(alias)), namings.full[0] if namings.full else ()
         if tokens:
             namings.full.append(tokens)
-        if len(tokens) == 1 < len(name) and name[-1] in namings.parts and tokens[0] not in name:
-            namings.short.append((tokens[0], name[-1]))  # "gwen pruitt"
+        if len(tokens) == 1 < len(whole) and whole[-1] in namings.parts and tokens[0] not in whole:
+            namings.short.append((tokens[0], whole[-1]))  # "gwen pruitt"
         return
     text = bare(alias)[0].replace(" ", "")
     read = _read(text)

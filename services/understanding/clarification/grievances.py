@@ -10,7 +10,7 @@ from typing import Final
 
 from schemas.consent import Awaited
 from schemas.ids import RuleId
-from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, Slots, Topic, Understood
+from schemas.intent import MONEY_MOVING, READING, Intent, Route, Slot, SlotName, Slots, Topic, Understood
 from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.clarification.own_questions import what_to_seek
 from services.understanding.correction.merging import said_in
@@ -87,6 +87,19 @@ def in_trouble(said: Said, found: Understood) -> Understood | None:
     topic = Slot(str(Topic.TROUBLE), said.heard.whole(_RULE))
     slots = Slots(card=next(iter(cards.values()), None), topic=topic)
     return Understood(_LOCK, slots, (), Route.FAST, SURE, _RULE)
+
+
+def robbed(said: Said, found: Understood) -> Understood | None:
+    """The lock of the card that is told to be stolen or lost, in a story; of several which, of none named any."""
+    unread = found.intent in {None, Intent.QNA, Intent.HUMAN_HANDOFF} and found.route is not Route.FAST
+    if not (unread and said.context.idle) or said.rules.patterns.alarms.robbed.search(said.text) is None:
+        return None
+    cards = own_cards(said.hearing)
+    if cards is None or len(cards) < 2:  # noqa: PLR2004
+        return of_a_card(_LOCK, cards, Route.CLARIFY, _RULE) if cards is not None else None
+    first, *others = cards.values()
+    either = replace(first, readings=tuple(each.value for each in others))
+    return Understood(_LOCK, Slots(card=either), (), Route.FAST, SURE, _RULE, doubted=(SlotName.CARD,))
 
 
 def disputed(said: Said, found: Understood) -> Understood | None:

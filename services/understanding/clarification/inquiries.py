@@ -18,6 +18,7 @@ from schemas.intent import (
     Understood,
 )
 from schemas.span import DateValue, SpanKind
+from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.correction.merging import one_after_another, set_back
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.reasons import bill_slot, own_bill
@@ -169,6 +170,24 @@ def _owed_in_all(said: Said) -> Understood | None:
         return None
     slots = Slots(topic=Slot(str(Topic.TOTAL), whole), bill=Slot(ids[0], whole, ids[1:]))
     return Understood(Intent.BILL_INQUIRY, slots, (), Route.FAST, 1.0, _AGAIN)
+
+
+def balances_summed(said: Said, found: Understood) -> Understood | None:
+    """What accounts come to: those that are named, and where that is one or none, those that were told before."""
+    context, told = said.context, said.context.told if said.context.recent is Intent.BALANCE_INQUIRY else ()
+    if not context.idle or context.code or len(context.accounts) < 2 or found.then is not None:  # noqa: PLR2004
+        return None
+    things = NamedThings(said, found)
+    if said.rules.patterns.inquiries.balances_summed.fullmatch(things.text) is None:
+        return None
+    named = tuple(_named(said))
+    among = named if len(named) > 1 else (*(each for each in told[-1:] if each not in named), *named) if named else told
+    two = len(among) == 2  # noqa: PLR2004
+    if len(among) < 2 or (things.of("M") and not two):  # noqa: PLR2004 - of one account there is no sum
+        return None
+    whole = said.heard.whole(_RULE)
+    slots = Slots(account=Slot(among[0], whole, among[1:]), topic=Slot(str(Topic.TOTAL), whole))
+    return Understood(Intent.BALANCE_INQUIRY, slots, (), Route.FAST, 1.0, _RULE)
 
 
 def inquired(said: Said, found: Understood) -> Understood | None:

@@ -38,6 +38,8 @@ _KINDS: Final = {
     "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
     "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed", (0, 1), 1),
     "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
+    "largest_due": _Kind(Intent.BILL_INQUIRY),
+    "paid_yet": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed"),
     "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
     "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
     "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
@@ -47,12 +49,12 @@ _KINDS: Final = {
     "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
     "charged": _Kind(Intent.RECENT_TRANSACTIONS),
     "may_send": _Kind(Intent.QNA, "", "any", days=1),
-    "arrives": _Kind(Intent.QNA),
+    "arrives": _Kind(Intent.QNA, "", "any"),
     "of_all_told": _FURTHER,
     "of_some_size": _FURTHER,
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
-    "others": _FURTHER,
+    "others": _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIONS, days=1),
     "of_history": _FURTHER,
     "last_of_it": _FURTHER,
     "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
@@ -67,10 +69,12 @@ _KINDS: Final = {
     "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
 }
-_UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then", "sum_at_once"})
+_UNLIKE_ORDERS: Final = frozenset(
+    {"limit_asked", "first_paid", "sum_due", "last_few", "as_then", "enough", "due_then", "sum_at_once"}
+)
 _UNREAD: Final = frozenset({"arrives", "of_all_told"})
 """Only where no rule has read the words."""
-_EXTREMES: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST}
+_TOPICS: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST, "out": Topic.SPENT, "came": Topic.RECEIVED}
 _BOUNDS: Final = {"over": "at_least", "under": "at_most"}
 _SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then", "charged"})
 _ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
@@ -78,6 +82,9 @@ _COUNTS: Final = frozenset({"last_few", "income_asked"})
 """Where a number is how many are asked for."""
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
 _INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
+_OTHERS: Final = "others"
+_AS_SAID: Final = "limit_again"
+"""Where "in a day" is no date."""
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -90,9 +97,15 @@ class NamedThings:
     said: Said
     found: Understood
 
-    @cached_property
+    @property
     def things(self) -> list[tuple[int, int, str, Any]]:
-        """Where each is named: code points, its letter, its id or span."""
+        """Where each is named: code points, its letter, its id or span; looked for once, whoever asks."""
+        if NamedThings not in self.said.made:
+            self.said.made[NamedThings] = self._named()
+        named: list[tuple[int, int, str, Any]] = self.said.made[NamedThings]
+        return named
+
+    def _named(self) -> list[tuple[int, int, str, Any]]:
         units, nouns, rules, end = self.said.units, self.said.hearing.nouns, self.said.rules, 0
         named: list[tuple[int, int, str, Any]] = []
         for at in nouns.trie.begun(units.words):
@@ -190,7 +203,7 @@ class NamedThings:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
-        if name in {_PAID, _INCOME} and (days := self.of("D")):
+        if name in {_PAID, _INCOME, _OTHERS} and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
@@ -209,7 +222,7 @@ class NamedThings:
 
     def _topic(self, name: str, kind: _Kind, groups: dict[str, str]) -> Slot[str] | None:
         """What is asked of the things that are named."""
-        topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
+        topic = next((_TOPICS[each] for each in groups if each in _TOPICS), kind.topic)
         whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if _SUM in groups else topic
         if name in {_INCOME, _COME}:
             return Slot(str(Topic.RECEIVED), whole, (str(more),))
@@ -229,6 +242,9 @@ class NamedThings:
         before = context.recent_bill or (context.bill_before if name == _DUE else None)
         if _EVERY in groups:
             return tuple(each.id for each in context.bills)
+        if name == "largest_due" and len({bill.due.currency for bill in context.bills}) == 1:
+            by_size = sorted(context.bills, key=lambda bill: bill.due.minor)
+            return (by_size[0 if "cheap" in groups else -1].id,)
         if (kind.topic == Topic.LEFT or name in {_PAID, _DUE}) and not (ids or self.of("U")) and before:
             return (before,)
         if kind.topic == Topic.FIRST or name == "first_paid":
@@ -258,7 +274,8 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
         kind = _KINDS[name]
         if kind.when not in standing:
             continue
-        match = pattern.fullmatch(asked.of_any_bill if name in _OF_ANY else asked.text)
+        words = said.text.lower() if name == _AS_SAID else asked.of_any_bill if name in _OF_ANY else asked.text
+        match = pattern.fullmatch(words)
         groups = {key: words for key, words in match.groupdict().items() if words} if match is not None else {}
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)

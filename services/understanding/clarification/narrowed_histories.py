@@ -4,12 +4,36 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.ids import PayeeId, RuleId
-from schemas.intent import Evidence, Intent, Slot, SlotName, Slots, Topic, Understood
-from schemas.span import SpanKind
+from schemas.intent import Evidence, Intent, Route, Slot, SlotName, Slots, Topic, Understood
+from schemas.span import DateValue, SpanKind
 from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.correction.said import Said
 
 _RULE: Final = RuleId("intents.asked_of_money@1")
+_FROM: Final = RuleId("intents.came_from@1")
+
+
+def came_from(said: Said, found: Understood) -> Understood | None:
+    """What came in from the one whose money is asked after, and of nobody else: "did tamsin's rent come in"."""
+    if found.intent not in {None, Intent.RECENT_TRANSACTIONS, Intent.QNA} or said.context.code:
+        return None
+    patterns = said.rules.patterns.own
+    asked = patterns.came_from.fullmatch(NamedThings(said, found).text)
+    days = [Slot(span.value, Evidence.of(span)) for span in said.heard.spans if isinstance(span.value, DateValue)]
+    if asked is None or len(days) > 1 or patterns.income.search(asked["owner"] or asked["giver"]):
+        return None
+    whom, whole, match = asked["owner"] or asked["giver"], said.heard.whole(_FROM), said.heard.payees
+    if match is None or match.choice is None or match.heard.casefold() not in whom:
+        match = said.called(whom)  # of a relation too: "my mom's check"
+    sure = match.choice if match is not None else None
+    whether = (str(Topic.WHETHER),) if patterns.asks_whether.search(said.text) else ()
+    slots = Slots(
+        topic=Slot(str(Topic.RECEIVED), whole, whether) if not asked["either"] else None,  # a cheque that cleared
+        period=days[0] if days else None,
+        merchant=Slot(whom, whole) if sure is None else None,
+        payee=Slot(PayeeId(sure), whole) if sure is not None else None,
+    )
+    return Understood(Intent.RECENT_TRANSACTIONS, slots, (), Route.FAST, 1.0, _FROM)
 
 
 def narrowed_history(said: Said, found: Understood) -> Understood | None:
@@ -26,6 +50,8 @@ def narrowed_history(said: Said, found: Understood) -> Understood | None:
     elif slots == Slots(topic=slots.topic, choice=slots.choice, period=slots.period) and not found.unresolved:
         found = replace(found, unresolved=NamedThings(said, found).others)  # the rent, whose payments are asked about
     slots = _to_whom(said, slots)
+    if slots.payee and slots.about == Topic.RECEIVED and not said.rules.spaced and patterns.went_out.search(said.text):
+        slots = replace(slots, topic=None)  # 「花子への振込は届いた」
     word = patterns.income.search(said.text) if slots.about == Topic.RECEIVED else None
     if word is not None and slots.merchant is None and slots.payee is None:
         slots = replace(slots, merchant=Slot(word[0], whole))
@@ -43,10 +69,9 @@ def _with_what_is_asked(said: Said, found: Understood, slots: Slots, *, billed: 
     named, about = slots.merchant or slots.payee or slots.bill, ""
     if named and not (sums or billed) and slots.choice is None and patterns.asks_whether.search(said.text):
         about = Topic.WHETHER
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.spends.search(said.text):
-        about = Topic.SPENT
-    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL} and patterns.earns.search(said.text):
-        about = Topic.RECEIVED
+    elif not (named or found.unresolved) and slots.about in {"", Topic.TOTAL}:
+        out, came = patterns.spends.search(said.text), patterns.earns.search(said.text)
+        about = "" if bool(out) is bool(came) else Topic.SPENT if out else Topic.RECEIVED
     if about:
         asked = (slots.about, *slots.topic.readings) if slots.topic is not None else ()
         first, *rest = (str(about), *asked) if about == Topic.RECEIVED else (*asked, str(about))

@@ -11,19 +11,19 @@ from services.understanding.correction.said import Said
 _RULE: Final = RuleId("intents.asked_of_order@1")
 _LEFT: Final = RuleId("intents.asked_left@1")
 _BEFORE: Final = RuleId("intents.asked_before@1")
-_NEW, _CODE = "new", "code"
-"""Topics: whether its payee is a new one, whether more is needed for it than a yes."""
+_NEW, _CODE, _DONE = "new", "code", "done"
+"""Topics: whether its payee is a new one, whether more is needed for it than a yes, whether it has gone."""
 _SUMS: Final = frozenset({SpanKind.MONEY, SpanKind.DATE, SpanKind.DIGITS})
+_WAITS: Final = ORDERS | {Awaited.SLOT, Awaited.TASK}
+"""Where an order waits, whole or in part."""
 _OPEN: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CORRECT, Intent.REPEAT, Intent.BALANCE_INQUIRY})
 """What such a question may have been read as."""
 
 
 def asked_of_order(said: Said, found: Understood) -> Understood | None:
     """The question about the order that waits, or a person's offer; None where a value is named that is not its own."""
-    if said.context.terms.awaited is Awaited.PERSON and said.rules.patterns.inquiries.asks_what_now.fullmatch(
-        said.text
-    ):
-        return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
+    if (at_once := _of_what_waits(said, found)) is not None:
+        return at_once
     if said.context.terms.awaited not in ORDERS or found.intent not in _OPEN or found.consent is not None:
         return None
     if found.then is not None or any(span.kind in _SUMS for span in said.heard.spans):
@@ -43,6 +43,18 @@ def asked_of_order(said: Said, found: Understood) -> Understood | None:
     return None if accounts else _asked_again(said)
 
 
+def _of_what_waits(said: Said, found: Understood) -> Understood | None:
+    """What comes of a person who is offered; that an order has not gone which waits, or of which a part is missing."""
+    patterns, awaited = said.rules.patterns.inquiries, said.context.terms.awaited
+    if awaited is Awaited.PERSON and patterns.asks_what_now.fullmatch(said.text):
+        return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
+    unread = found.intent in _OPEN or (found.intent is Intent.RECENT_TRANSACTIONS and found.slots == Slots())
+    if awaited not in _WAITS or not unread or patterns.asks_done.fullmatch(said.text) is None:
+        return None
+    about = Slots(topic=Slot(_DONE, said.heard.whole(_RULE)))
+    return Understood(Intent.INFORM, about, route=Route.FAST, confidence=1.0, rule=_RULE)
+
+
 def _left(found: Understood, accounts: list[tuple[str, Evidence]]) -> Understood:
     """What will be left: of the account that is named, if any."""
     about = Slot(AccountId(accounts[0][0]), accounts[0][1]) if accounts else None
@@ -60,7 +72,7 @@ def _asked_again(said: Said) -> Understood | None:
     """What was read back already: how much, from where, or to whom, which is told in full; what comes of a yes."""
     terms, patterns = said.context.terms, said.rules.patterns.inquiries
     nowhere = said.heard.payees is None and patterns.asks_where.search(said.text)
-    if nowhere or patterns.asks_done.fullmatch(said.text) or patterns.asks_amount.fullmatch(said.text):
+    if nowhere or patterns.asks_amount.fullmatch(said.text):
         return Understood(Intent.REPEAT, route=Route.FAST, confidence=1.0, rule=_RULE)
     asks_new = terms.bill is None and terms.target is None and patterns.asks_new.fullmatch(said.text)
     if asks_new or patterns.asks_code.fullmatch(said.text):

@@ -47,7 +47,7 @@ def spared(said: Said, found: Understood) -> Understood | None:
     if not named or not named <= set(owned):
         return None
     left = [each for each in mentions if _left(said, each)]
-    if not left and len(named) > 1 and _joined(said, mentions):
+    if not left and len(named) > 1 and _joined(said, mentions, sure=meant.route is Route.FAST):
         return _each(said, meant, [card.id for card in said.context.cards if card.id in named])
     if not left:
         return _with_the_other(said, meant, mentions) if len(owned) == _BOTH and len(named) == 1 else None
@@ -116,15 +116,18 @@ def _each(said: Said, meant: Understood, cards: list[CardId]) -> Understood:
     return one_after_another([of_a_card(intent, {each: Slot(each, told)}, Route.FAST, RULE) for each in cards])
 
 
-def _joined(said: Said, mentions: list[_Mention]) -> bool:
-    """Whether each of several is meant: 「VisaとJCB両方止めて」, 「VisaもJCBも止めて」."""
+def _joined(said: Said, mentions: list[_Mention], *, sure: bool) -> bool:
+    """Whether each of several is meant: "lock the debit card and the gold one", 「VisaもJCBも止めて」."""
     ends = [(each.start, each.end) for each in mentions]
     places = sorted(one for one in ends if not any(e[0] < one[0] < e[1] for e in ends))
     gaps = [said.text[one[1] : two[0]] for one, two in pairwise(places)]
+    if said.rules.spaced:
+        both = all(map(said.rules.patterns.refusals.both_cards.fullmatch, gaps))
+        return both and sure and not vetoes_met(said.hearing, 0, len(said.units.words)) & _STOPS
     joined = all(len(gap) <= _NEAR and said.rules.patterns.refusals.as_well.search(gap) for gap in gaps)
     lost = said.rules.patterns.refusals.lost_behind.search(said.text, places[-1][1])
     stop = sum(1 for start in said.units.starts if lost is None or start <= lost.start())
-    if not joined or said.rules.spaced or vetoes_met(said.hearing, 0, stop) & _STOPS:
+    if not joined or vetoes_met(said.hearing, 0, stop) & _STOPS:
         return False
     behind = sum(1 for end in said.units.ends if end <= places[-1][1])
     verbs = said.hearing.reading.lattice.of(said.rules.named(_DOES), behind, behind + _BEHIND)

@@ -97,6 +97,7 @@ class RefusalPatterns(RuleFile):
     called_off: Pattern = _NOWHERE
     left_alone: Pattern = _NOWHERE
     spared_card: Pattern = _NOWHERE
+    both_cards: Pattern = _NOWHERE
     other_card: Pattern = _NOWHERE
     as_well: Pattern = _NOWHERE
     only_that: Pattern = _NOWHERE
@@ -196,6 +197,7 @@ class InquiryPatterns(RuleFile):
     sum_asked: Pattern = _NOWHERE
     one_asked: Pattern = _NOWHERE
     its_sum: Pattern = _NOWHERE
+    balances_summed: Pattern = _NOWHERE
     asks_done: Pattern = _NOWHERE
     asks_amount: Pattern = _NOWHERE
     asks_new: Pattern = _NOWHERE
@@ -227,6 +229,7 @@ class OwnPatterns(RuleFile):
     earns: Pattern = _NOWHERE
     shop_kind: Pattern = _NOWHERE
     of_those: Pattern = _NOWHERE
+    came_from: Pattern = _NOWHERE
     asks_own: Pattern = _NOWHERE
     bids_for: Pattern = _NOWHERE
     in_general: Pattern = _NOWHERE
@@ -258,6 +261,7 @@ class AlarmPatterns(RuleFile):
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
     card_trouble: Pattern = _NOWHERE
+    robbed: Pattern = _NOWHERE
     disputed: Pattern = _NOWHERE
     asked_plainly: Pattern = _NOWHERE
     worried: Pattern = _NOWHERE
