@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from schemas.banking import Bill, Transaction, TransactionFilter
-from schemas.decision import Reply, Sift
+from schemas.decision import ReadTransactions, Reply, Sift
 from schemas.ids import PayeeId
 from schemas.intent import Intent, Topic, Understood
 from schemas.money import Money
@@ -46,12 +46,36 @@ def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tu
         return rows
     own, but = {account.name for account in facts.profile.accounts}, sift.but.casefold()
     rows = tuple(row for row in rows if not but or but not in row.merchant.casefold())
+    if sift.parts:
+        named = ((row for row in rows if re.search(part, row.merchant, re.IGNORECASE)) for part in sift.parts)
+        return next(filter(None, map(tuple, named)), ())
     if sift.spent:
         rows = tuple(row for row in rows if row.amount.minor < 0 and row.merchant not in own)
     if sift.sought:  # by a word of its name, or the sum
         named = ((row, f"{row.merchant} {abs(row.amount.minor)}") for row in rows)
         return tuple(row for row, name in named if re.search(sift.only, name, re.IGNORECASE))
     return tuple(row for row in rows if re.search(sift.only, row.merchant, re.IGNORECASE)) or rows
+
+
+def looked_wider(
+    read: ReadTransactions, rows: Sequence[Transaction], facts: Facts
+) -> ReadTransactions | None:
+    """What to look for where that finds none: a shop by a part of its name, or the last of what has not come in yet."""
+    wanted, sift, rules = read.filter, read.sift or Sift(read.total or read.filter.limit), dialogue_rules()
+    if read.told or sift.sought or sift.parts or sift.first is not None:
+        return None
+    if sift.only:
+        since, until, today = wanted.since, wanted.until, facts.today
+        come = any(re.search(sift.only, row.merchant, re.IGNORECASE) for row in rows)
+        if come or since is None or until is None or not since <= today <= until:
+            return None
+        month = since.day == 1 and (since.year, since.month) == (today.year, today.month)
+        first = reply("transactions.not_this_month" if month else "transactions.none")
+        return replace(read, filter=replace(wanted, since=None, until=None), sift=replace(sift, first=first))
+    named = wanted.merchant in {payee.name for payee in facts.payees.values()}
+    parts = () if rows or named else rules.parts_of(wanted.merchant)
+    anyone = replace(wanted, merchant="", limit=rules.transactions_summed)
+    return replace(read, filter=anyone, sift=replace(sift, parts=parts)) if parts else None
 
 
 def history_name(task: Task, facts: Facts) -> str:

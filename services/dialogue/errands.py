@@ -170,6 +170,10 @@ def _history(read: ReadTransactions, rows: tuple[Transaction, ...], facts: Facts
     """What is asked of it, and the sum where that is."""
     wanted, told, sift = read.filter, read.told, read.sift
     entries = sifted(rows, sift, facts)
+    if sift is not None and sift.first is not None:
+        last = [row for row in entries if re.search(sift.only, row.merchant, re.IGNORECASE)][:1]
+        found = _transactions(tuple(last), facts, replace(wanted, limit=1), earlier=False) if last else None
+        return both(sift.first, found) if found is not None else sift.first
     if sift is not None and (so := whether(entries, wanted, sift, facts)) is not None:
         return both(so, _transactions(entries[:1], facts, replace(wanted, limit=1), earlier=False))
     end = read.total or (told + sift.listed if sift is not None else wanted.limit)
