@@ -27,6 +27,12 @@ class PatternParts(RuleFile):
     day: str = ""
     figures: str = ""
     lent: str = ""
+    asking: str = ""
+    told: str = ""
+    mishap: str = ""
+    hasty: str = ""
+    new_one: str = ""
+    rang: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -248,6 +254,7 @@ class AlarmPatterns(RuleFile):
     asks_advice: Pattern = _NOWHERE
     was_told: Pattern = _NOWHERE
     pressed: Pattern = _NOWHERE
+    demanded: Pattern = _NOWHERE
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
     card_trouble: Pattern = _NOWHERE
