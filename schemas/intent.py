@@ -111,6 +111,7 @@ class Topic(StrEnum):
     LEFT = "left"  # what that leaves of it
     THAT_MUCH = "that_much"  # whether the order that waits is of this amount
     WHO = "who"  # to whom the order that waits is
+    NEXT = "next"  # what is yet to come in
     TROUBLE = "trouble"  # a card that was declined, or does not work
 
 

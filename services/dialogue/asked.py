@@ -36,7 +36,8 @@ def sift_of(task: Task) -> Sift | None:
     named = task.merchant or task.payee or task.payee_heard or task.bill
     spent, asks = task.spent and not named, task.asked == Topic.WHETHER
     pick = task.asked if task.asked in EXTREMES else ""
-    sift = Sift(so_many(task), only, task.besides, spent, asks, pick, task.sought is not None)
+    first = reply("transactions.next_unknown") if task.asked == Topic.NEXT else None
+    sift = Sift(so_many(task), only, task.besides, spent, asks, pick, task.sought is not None, first=first)
     return sift if sift != Sift(so_many(task)) else None
 
 
@@ -124,6 +125,8 @@ def followed(  # noqa: PLR0911 - one return a question
 ) -> Task | None:
     """The history that was told, as a few words behind it ask for it; None where they do not."""
     rules = dialogue_rules()
+    if heard.by(*rules.last_time) and recent.received:  # of what has not come in yet it is the last, else the one before
+        return replace(recent, listed=2, further=0, period=None, total=False, asked="")
     if heard.by(*rules.earlier) and recent.total and recent.period is not None and recent.period.start > date.min:
         before = replace(recent.period, start=date.min, end=recent.period.start - timedelta(days=1))
         return replace(recent, period=before, further=0, listed=task.listed, total=False, asked="")

@@ -36,6 +36,7 @@ class DialogueRules(RuleFile):
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
     earlier: frozenset[str]
+    last_time: frozenset[str] = frozenset()
     same_history: frozenset[str]
     others: frozenset[str] = frozenset()
     stretch_before: frozenset[str] = frozenset()

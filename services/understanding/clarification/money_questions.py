@@ -1,5 +1,6 @@
 """Questions by patterns: is it enough, due then, the 129 one; "and the one before that", 「その前の日は」."""
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -49,6 +50,7 @@ _KINDS: Final = {
     "arrives": _Kind(Intent.QNA),
     "of_all_told": _FURTHER,
     "of_some_size": _FURTHER,
+    "last_time": _FURTHER,
     "one_before": _FURTHER,
     "stretch_before": _FURTHER,
     "others": _FURTHER,
@@ -65,6 +67,9 @@ _KINDS: Final = {
     "same_history": _FURTHER,
     "that_shop": _FURTHER,
     "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
+    "told_shop": _Kind(Intent.RECENT_TRANSACTIONS, Topic.TOTAL, days=1),
+    "come_from": _Kind(Intent.RECENT_TRANSACTIONS, Topic.RECEIVED, days=1),
+    "next_income": _Kind(Intent.RECENT_TRANSACTIONS, Topic.NEXT),
 }
 _UNLIKE_ORDERS: Final = frozenset({"first_paid", "sum_due", "last_few", "as_then", "enough", "due_then"})
 _UNREAD: Final = frozenset({"arrives", "of_all_told"})
@@ -77,6 +82,12 @@ _COUNTS: Final = frozenset({"last_few", "income_asked"})
 """Where a number is how many are asked for."""
 _PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
 _INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
+_SHOP, _FROM, _NEXT = "told_shop", "come_from", "next_income"
+_CREDITS: Final = frozenset({_INCOME, _COME, _FROM, _NEXT})
+_DATED: Final = frozenset({_PAID, _INCOME, _SHOP, _FROM})
+"""Of the days that are named."""
+_HISTORIES: Final = frozenset({None, Intent.QNA, Intent.RECENT_TRANSACTIONS, Intent.BALANCE_INQUIRY})
+"""What the words may have been read as, where they ask for credits or what was spent at a shop."""
 _OF_ANY: Final = frozenset({_PAID, _OWED})
 """Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
@@ -117,10 +128,16 @@ class NamedThings:
         """The same, with a B for one of nobody's as well."""
         return self._lettered("ABMDU").replace("U", "B")
 
-    def _lettered(self, letters: str) -> str:
+    @cached_property
+    def of_income(self) -> str:
+        """The same, where an account that is called as what comes in is that: 年金."""
+        income = self.said.rules.patterns.own.income
+        return self._lettered("ABMD", income) if income.search(self.said.text) else self.text
+
+    def _lettered(self, letters: str, but: re.Pattern[str] | None = None) -> str:
         told, at, text = "", 0, self.said.text
         for start, end, letter, _ in self.things:
-            if start >= at and letter in letters:
+            if start >= at and letter in letters and not (but is not None and but.fullmatch(text, start, end)):
                 told, at = told + text[at:start].lower() + letter, end
         return told + text[at:].lower()
 
@@ -156,6 +173,8 @@ class NamedThings:
         named = [kind for _, _, kind, _ in self.things if kind != "U" or name != "charged"]  # 「ムービーネット」
         if name in _SHOPS and (named or self.found.rule or (self.found.payees and self.found.payees.choice)):
             return False
+        if name in {_SHOP, _FROM} and not self._of_somewhere(groups.get("shop", "")):
+            return False
         if name == _NOW and not self._after_a_balance:
             return False
         if name == _OWED and (not self.of("U") or self.found.rule is not None):
@@ -167,6 +186,13 @@ class NamedThings:
         told = kind.when != "billed" or bills or context.recent_bill or before
         return bool(told) and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
 
+    def _of_somewhere(self, whom: str) -> bool:
+        """Whether a history is asked for at a shop, or of what came from somebody, who was not read whole yet."""
+        found, match = self.found, self.said.heard.payees
+        read = next((str(each.value) for each in (found.slots.merchant, found.slots.payee) if each is not None), "")
+        payee = match is not None and match.choice is not None
+        return found.intent in _HISTORIES and found.then is None and not payee and whom not in read
+
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
@@ -174,7 +200,8 @@ class NamedThings:
         slots["choice"] = Slot(1, whole) if name in _ONE or "last" in groups else None
         ids = self._bills(name, kind, groups)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
-        accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
+        comes = self.said.rules.patterns.own.income.fullmatch if name in _CREDITS else lambda _: None
+        accounts = [replace(a, value=AccountId(a.value)) for a in self.of("A") if not comes(a.evidence.surface)]
         then = name == "as_then"
         slots["source" if then else "account"] = accounts[0] if accounts else None
         slots["date"] = replace(days[0], value=days[0].value.value) if then and (days := self.of("D")) else None
@@ -189,7 +216,7 @@ class NamedThings:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
-        if name in {_PAID, _INCOME} and (days := self.of("D")):
+        if name in _DATED and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
@@ -210,7 +237,7 @@ class NamedThings:
         """What is asked of the things that are named."""
         topic = next((_EXTREMES[each] for each in groups if each in _EXTREMES), kind.topic)
         whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if _SUM in groups else topic
-        if name in {_INCOME, _COME}:
+        if name in _CREDITS:
             return Slot(str(Topic.RECEIVED), whole, (str(more),))
         return Slot(str(topic), whole) if topic else None
 
@@ -257,7 +284,8 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
         kind = _KINDS[name]
         if kind.when not in standing:
             continue
-        match = pattern.fullmatch(asked.of_any_bill if name in _OF_ANY else asked.text)
+        text = asked.of_any_bill if name in _OF_ANY else asked.of_income if name in _CREDITS else asked.text
+        match = pattern.fullmatch(text)
         groups = {key: words for key, words in match.groupdict().items() if words} if match is not None else {}
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)
