@@ -236,6 +236,7 @@ class OwnPatterns(RuleFile):
     card_others: Pattern = _NOWHERE
     card_again: Pattern = _NOWHERE
     beside_the_lock: Pattern = _NOWHERE
+    lost_too: Pattern = _NOWHERE
     went_out: Pattern = _NOWHERE
     that_payment: Pattern = _NOWHERE
     sought_out: Pattern = _NOWHERE
