@@ -1,7 +1,6 @@
 """Questions by patterns: is it enough, due then, the 129 one; "and the one before that", 「その前の日は」."""
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -14,6 +13,7 @@ from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot,
 from schemas.span import SUMS, DateValue
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
+from services.understanding.fast.fallback.carded import own_cards
 
 _RULE: Final = RuleId("intents.asked_of_money@1")
 
@@ -164,16 +164,15 @@ class NamedThings:
         behind = self.said.context.recent in {Intent.BALANCE_INQUIRY, *MONEY_MOVING}
         return behind and all(day.start == day.end == self.said.today for day in days)
 
-    def may_be(self, name: str, kind: _Kind, groups: Collection[str]) -> bool:
+    def may_be(self, name: str, kind: _Kind, groups: dict[str, str]) -> bool:
         """Whether such is asked of what is named, and by how it was read."""
         bills = {each.value for each in self.of("B")}
         pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
         if name in _UNREAD and self.found.rule is not None:
             return False
         named = [kind for _, _, kind, _ in self.things if kind != "U" or name != "charged"]  # 「ムービーネット」
-        if name in _SHOPS and (named or self.found.rule or (self.found.payees and self.found.payees.choice)):
-            return False
-        if name in {_SHOP, _FROM} and not self._of_somewhere(groups.get("shop", "")):
+        shop = name not in _SHOPS or not (named or self.found.rule or (self.found.payees and self.found.payees.choice))
+        if not shop or (name in {_SHOP, _FROM} and not self._of_somewhere(name, groups.get("shop", ""))):
             return False
         if name == _NOW and not self._after_a_balance:
             return False
@@ -186,12 +185,16 @@ class NamedThings:
         told = kind.when != "billed" or bills or context.recent_bill or before
         return bool(told) and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
 
-    def _of_somewhere(self, whom: str) -> bool:
+    def _of_somewhere(self, name: str, whom: str) -> bool:
         """Whether a history is asked for at a shop, or of what came from somebody, who was not read whole yet."""
         found, match = self.found, self.said.heard.payees
         read = next((str(each.value) for each in (found.slots.merchant, found.slots.payee) if each is not None), "")
-        payee = match is not None and match.choice is not None
-        return found.intent in _HISTORIES and found.then is None and not payee and whom not in read
+        if name == _FROM:
+            named = found.slots.payee is not None or found.slots.merchant is not None
+        else:
+            named = match is not None and match.choice is not None
+        others = named or found.then is not None or bool(own_cards(self.said.hearing))
+        return found.intent in _HISTORIES and not others and (not whom or whom not in read)
 
     def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
@@ -220,7 +223,8 @@ class NamedThings:
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
-        slots["payee"] = self._payee() if name == "enough" else None
+        slots["payee"] = self._payee() if name in {"enough", _FROM} else None
+        slots["merchant"] = None if slots["payee"] is not None else slots.get("merchant")
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None

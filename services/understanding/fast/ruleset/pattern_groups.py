@@ -27,7 +27,6 @@ class PatternParts(RuleFile):
     day: str = ""
     figures: str = ""
     lent: str = ""
-    asking: str = ""
     told: str = ""
     mishap: str = ""
     hasty: str = ""
