@@ -103,8 +103,7 @@ class Topic(StrEnum):
     SPENT = "spent"  # what went out, and to no account of the caller's
     WHETHER = "whether"  # a yes or a no is asked for
     FIRST = "first"  # the one that is due before the others
-    LARGEST = "largest"
-    SMALLEST = "smallest"  # the one of what was told
+    LARGEST, SMALLEST = "largest", "smallest"  # the one of what was told
     SOUGHT = "sought"  # what a history may tell, and the documents where it does not
     OTHERS = "others"  # all but what was told
     ENOUGH = "enough"  # whether a balance is, for what is due or waits

@@ -48,8 +48,11 @@ def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tu
     own, but = {account.name for account in facts.profile.accounts}, sift.but.casefold()
     rows = tuple(row for row in rows if not but or but not in row.merchant.casefold())
     if sift.parts:
-        parts = (tuple(row for row in rows if re.search(it, row.merchant, re.IGNORECASE)) for it in sift.parts)
-        return next(filter(None, parts), ())
+        kinds, payees = {kept for _, kept in dialogue_rules().shop_kinds}, {p.name for p in facts.payees.values()}
+        shops = tuple(row for row in rows if row.merchant not in payees)  # 花 is no kind of shop in 花子
+        parts = ((it, shops if it in kinds else rows) for it in sift.parts)
+        found = (tuple(row for row in of if re.search(it, row.merchant, re.IGNORECASE)) for it, of in parts)
+        return next(filter(None, found), ())
     if sift.spent:
         rows = tuple(row for row in rows if row.amount.minor < 0 and row.merchant not in own)
     if sift.sought:  # by a word of its name, or the sum
