@@ -61,7 +61,9 @@ class Sift:
     """What no bank selects: of all that was read so many are `listed`, and `whether` any of it is there is told first.
 
     `only`: whose merchant's name matches it, or all where none does; `but`: none at that merchant; `spent`: what left
-    the caller's accounts; `pick`: the largest or smallest of what is told; `sought`: nothing where no name matches.
+    the caller's accounts; `pick`: the largest or smallest of what is told; `sought`: nothing where no name matches;
+    `parts`: what of a name that nobody has may be in another, the likeliest first; `first`: what is told before the
+    last of them, in a second look.
     """
 
     listed: int
@@ -71,6 +73,8 @@ class Sift:
     whether: bool = False
     pick: str = ""
     sought: bool = False
+    parts: tuple[str, ...] = ()
+    first: Reply | None = None
 
 
 @dataclass(frozen=True, slots=True)

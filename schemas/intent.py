@@ -103,14 +103,14 @@ class Topic(StrEnum):
     SPENT = "spent"  # what went out, and to no account of the caller's
     WHETHER = "whether"  # a yes or a no is asked for
     FIRST = "first"  # the one that is due before the others
-    LARGEST = "largest"
-    SMALLEST = "smallest"  # the one of what was told
+    LARGEST, SMALLEST = "largest", "smallest"  # the one of what was told
     SOUGHT = "sought"  # what a history may tell, and the documents where it does not
     OTHERS = "others"  # all but what was told
     ENOUGH = "enough"  # whether a balance is, for what is due or waits
     LEFT = "left"  # what that leaves of it
     THAT_MUCH = "that_much"  # whether the order that waits is of this amount
     WHO = "who"  # to whom the order that waits is
+    NEXT = "next"  # what is yet to come in
     TROUBLE = "trouble"  # a card that was declined, or does not work
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 
 from schemas.banking import Bill, Transaction, TransactionFilter
-from schemas.decision import Reply, Sift
+from schemas.decision import ReadTransactions, Reply, Sift
 from schemas.ids import PayeeId
 from schemas.intent import Intent, Topic, Understood
 from schemas.money import Money
@@ -36,7 +36,8 @@ def sift_of(task: Task) -> Sift | None:
     named = task.merchant or task.payee or task.payee_heard or task.bill
     spent, asks = task.spent and not named, task.asked == Topic.WHETHER
     pick = task.asked if task.asked in EXTREMES else ""
-    sift = Sift(so_many(task), only, task.besides, spent, asks, pick, task.sought is not None)
+    first = reply("transactions.next_unknown") if task.asked == Topic.NEXT else None
+    sift = Sift(so_many(task), only, task.besides, spent, asks, pick, task.sought is not None, first=first)
     return sift if sift != Sift(so_many(task)) else None
 
 
@@ -46,12 +47,58 @@ def sifted(rows: tuple[Transaction, ...], sift: Sift | None, facts: Facts) -> tu
         return rows
     own, but = {account.name for account in facts.profile.accounts}, sift.but.casefold()
     rows = tuple(row for row in rows if not but or but not in row.merchant.casefold())
+    if sift.parts:
+        kinds, payees = {kept for _, kept in dialogue_rules().shop_kinds}, {p.name for p in facts.payees.values()}
+        shops = tuple(row for row in rows if row.merchant not in payees)  # 花 is no kind of shop in 花子
+        parts = ((it, shops if it in kinds else rows) for it in sift.parts)
+        found = (tuple(row for row in of if re.search(it, row.merchant, re.IGNORECASE)) for it, of in parts)
+        return next(filter(None, found), ())
     if sift.spent:
         rows = tuple(row for row in rows if row.amount.minor < 0 and row.merchant not in own)
     if sift.sought:  # by a word of its name, or the sum
         named = ((row, f"{row.merchant} {abs(row.amount.minor)}") for row in rows)
         return tuple(row for row, name in named if re.search(sift.only, name, re.IGNORECASE))
     return tuple(row for row in rows if re.search(sift.only, row.merchant, re.IGNORECASE)) or rows
+
+
+def looked_wider(read: ReadTransactions, rows: Sequence[Transaction], facts: Facts) -> ReadTransactions | None:
+    """What to look for where that finds none: a shop by a part of its name, or the last of what has not come in yet."""
+    wanted, sift, rules = read.filter, read.sift or Sift(read.total or read.filter.limit), dialogue_rules()
+    if read.told or sift.sought or sift.parts or sift.first is not None:
+        return None
+    rows = [row for row in rows if re.search(sift.only, row.merchant, re.IGNORECASE)] if sift.only else rows
+    payee = wanted.merchant in {payee.name for payee in facts.payees.values()}
+    if rows or not (sift.only or wanted.merchant):
+        return None
+    if (sift.only or payee) and (first := _not_in_these_days(wanted, facts)) is not None:
+        return replace(read, filter=replace(wanted, since=None, until=None), sift=replace(sift, first=first))
+    parts = () if sift.only or payee else rules.parts_of(wanted.merchant)
+    anyone = replace(wanted, merchant="", limit=rules.transactions_summed)
+    return replace(read, filter=anyone, sift=replace(sift, parts=parts)) if parts else None
+
+
+def _not_in_these_days(wanted: TransactionFilter, facts: Facts) -> Reply | None:
+    """That there are none in the stretch asked for, up to now, or on the day; None where the last is not asked."""
+    since, until, today = wanted.since, wanted.until, facts.today
+    if since is None or until is None or since > today or (until < today and until != since):
+        return None
+    month = since.day == 1 and until >= today and (since.year, since.month) == (today.year, today.month)
+    return reply("transactions.not_this_month") if month else none_of(wanted, facts)
+
+
+def none_of(wanted: TransactionFilter, facts: Facts) -> Reply:
+    """That a history has none, and of which days."""
+    if wanted.since is None or wanted.until is None:
+        return reply("transactions.none")
+    first, last = wanted.since, min(wanted.until, max(wanted.since, facts.today))
+    if first == last:
+        return reply("transactions.none_on", day=short_day(first, facts))
+    return reply("transactions.none_then", first=short_day(first, facts), last=short_day(last, facts))
+
+
+def short_day(day: date, facts: Facts) -> Reply:
+    """A day; one of this year is said without the year."""
+    return reply("date.short", day=day) if day.year == facts.today.year else reply("date.full", date=day)
 
 
 def history_name(task: Task, facts: Facts) -> str:
@@ -100,6 +147,8 @@ def followed(  # noqa: PLR0911 - one return a question
 ) -> Task | None:
     """The history that was told, as a few words behind it ask for it; None where they do not."""
     rules = dialogue_rules()
+    if heard.by(*rules.last_time) and recent.received:  # the last, where none has come in yet
+        return replace(recent, listed=2, further=0, period=None, total=False, asked="")
     if heard.by(*rules.earlier) and recent.total and recent.period is not None and recent.period.start > date.min:
         before = replace(recent.period, start=date.min, end=recent.period.start - timedelta(days=1))
         return replace(recent, period=before, further=0, listed=task.listed, total=False, asked="")

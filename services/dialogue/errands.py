@@ -24,7 +24,7 @@ from schemas.intent import MONEY_MOVING, Intent, Topic
 from schemas.money import MAX_MINOR, Money, exponent
 from schemas.payee import Payee
 from schemas.span import MoneyValue
-from services.dialogue.asked import history_name, sift_of, sifted, so_many, whether
+from services.dialogue.asked import history_name, none_of, short_day, sift_of, sifted, so_many, whether
 from services.dialogue.events import ActionDone, Facts
 from services.dialogue.names import (
     account,
@@ -170,6 +170,10 @@ def _history(read: ReadTransactions, rows: tuple[Transaction, ...], facts: Facts
     """What is asked of it, and the sum where that is."""
     wanted, told, sift = read.filter, read.told, read.sift
     entries = sifted(rows, sift, facts)
+    if sift is not None and sift.first is not None:
+        last = [row for row in entries if re.search(sift.only, row.merchant, re.IGNORECASE)][:1]
+        found = _transactions(tuple(last), facts, replace(wanted, limit=1), earlier=False) if last else None
+        return both(sift.first, found) if found is not None else sift.first
     if sift is not None and (so := whether(entries, wanted, sift, facts)) is not None:
         return both(so, _transactions(entries[:1], facts, replace(wanted, limit=1), earlier=False))
     end = read.total or (told + sift.listed if sift is not None else wanted.limit)
@@ -232,7 +236,7 @@ def _balances(rows: tuple[Account, ...], facts: Facts, *, total: bool) -> Reply:
 
 def _transactions(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilter, *, earlier: bool) -> Reply:
     if not rows:
-        return reply("transactions.no_more") if earlier else _none(wanted, facts)
+        return reply("transactions.no_more") if earlier else none_of(wanted, facts)
     said = _by_reading({row.merchant for row in rows}, facts)
     parts: tuple[ReplyParam, ...] = tuple(_row(row, said, facts) for row in rows)
     if earlier:
@@ -255,20 +259,10 @@ def _summed(rows: tuple[Transaction, ...], facts: Facts, wanted: TransactionFilt
     totals: tuple[ReplyParam, ...] = tuple(
         Money(sum(abs(row.amount.minor) for row in moved if row.amount.currency == each), each) for each in currencies
     )
-    first, last = (_day(pick(row.booked_on for row in moved), facts) for pick in (min, max))
+    first, last = (short_day(pick(row.booked_on for row in moved), facts) for pick in (min, max))
     stretch = reply("part.on_day", day=last) if first == last else reply("part.stretch", first=first, last=last)
     said = "transactions.came_in" if came_in else "transactions.went_out"
     return reply(said, totals=totals, count=len(moved), stretch=stretch)
-
-
-def _none(wanted: TransactionFilter, facts: Facts) -> Reply:
-    """That there are none, and of which days."""
-    if wanted.since is None or wanted.until is None:
-        return reply("transactions.none")
-    first, last = wanted.since, min(wanted.until, max(wanted.since, facts.today))
-    if first == last:
-        return reply("transactions.none_on", day=_day(first, facts))
-    return reply("transactions.none_then", first=_day(first, facts), last=_day(last, facts))
 
 
 def _by_reading(names: set[str], facts: Facts) -> dict[str, str]:
@@ -281,9 +275,6 @@ def _row(row: Transaction, said: dict[str, str], facts: Facts) -> ReplyParam:
     amount = replace(row.amount, minor=abs(row.amount.minor))
     to = any(payee.name == row.merchant for payee in facts.payees.values())
     kind = "part.transaction_in" if row.amount.minor >= 0 else "part.transaction_to" if to else "part.transaction"
-    return reply(kind, when=_day(row.booked_on, facts), merchant=said.get(row.merchant, row.merchant), amount=amount)
-
-
-def _day(day: date, facts: Facts) -> Reply:
-    """A day; one of this year is said without it."""
-    return reply("date.short", day=day) if day.year == facts.today.year else reply("date.full", date=day)
+    return reply(
+        kind, when=short_day(row.booked_on, facts), merchant=said.get(row.merchant, row.merchant), amount=amount
+    )

@@ -24,7 +24,7 @@ from schemas.intent import Intent, SlotName, Topic
 from schemas.transfer import UNPROMISED, Proposal, TransferReceipt
 from services.dialogue.advance import advance, looked
 from services.dialogue.aftermath import done_with, noted
-from services.dialogue.asked import sifted
+from services.dialogue.asked import looked_wider, sifted
 from services.dialogue.errands import result
 from services.dialogue.events import (
     ActionDone,
@@ -116,6 +116,10 @@ def action_done(state: DialogueState, event: ActionDone, facts: Facts) -> Step:
         return step
     if sift is not None and sift.sought and not sifted(event.transactions, sift, facts):
         return _sought_in_vain(state, facts)
+    if isinstance(event.action, ReadTransactions):
+        wider = looked_wider(event.action, event.transactions, facts)
+        if wider is not None:
+            return state, Execute(wider)
     said = result(event, facts)
     match event.action:
         case ReadBalance():

@@ -36,6 +36,7 @@ class DialogueRules(RuleFile):
     that_history: frozenset[str] = frozenset()
     of_other: frozenset[str]
     earlier: frozenset[str]
+    last_time: frozenset[str] = frozenset()
     same_history: frozenset[str]
     others: frozenset[str] = frozenset()
     stretch_before: frozenset[str] = frozenset()
@@ -46,6 +47,8 @@ class DialogueRules(RuleFile):
     own_limit: str = "(?!)"
     come_in_then: frozenset[str] = frozenset()
     shops: str = "(?!)"
+    name_joints: str = "(?!)"
+    shop_kinds: tuple[tuple[str, str], ...] = ()
     incomes: tuple[tuple[str, str], ...] = ()
     again: frozenset[str]
     further_sum: frozenset[str]
@@ -92,6 +95,12 @@ class DialogueRules(RuleFile):
         """What a history's names match where this came in, as a regular expression."""
         known = (kept for heard, kept in self.incomes if re.search(heard, said, re.IGNORECASE))
         return next(known, re.escape(said))
+
+    def parts_of(self, shop: str) -> tuple[str, ...]:
+        """What of a shop's name a history may have, as regular expressions: its words, then what kind of shop it is."""
+        words = (each for each in re.split(self.name_joints, shop, flags=re.IGNORECASE) if len(each) > 1)
+        kinds = (kept for heard, kept in self.shop_kinds if re.search(heard, shop, re.IGNORECASE))
+        return tuple(dict.fromkeys((*(rf"(?<![a-z]){re.escape(each)}(?![a-z]{2})" for each in words), *kinds)))
 
     def repeats(self, piece: str) -> bool:
         """Whether words that nothing was made of ask for more than one payment: 毎月, ずつ三回."""

@@ -15,7 +15,9 @@ from services.dialogue.phases import Disambiguation, Task
 BY_HOW_MUCH: Final = frozenset({"more", "less", "half", "double"})
 """Portions that tell by how much an order's amount is to be changed."""
 _OF_BALANCE: Final = frozenset({Topic.ENOUGH, Topic.LEFT})
-_ASKED: Final = _OF_BALANCE | {Topic.WHETHER, Topic.TROUBLE, Topic.FIRST, Topic.OTHERS, Topic.LARGEST, Topic.SMALLEST}
+_ASKED: Final = _OF_BALANCE | {
+    *(Topic.WHETHER, Topic.TROUBLE, Topic.FIRST, Topic.OTHERS, Topic.LARGEST, Topic.SMALLEST, Topic.NEXT)
+}
 _DEFAULTED: Final = frozenset({SlotName.DATE, SlotName.SOURCE})
 """What an order has without being told: now, and the usual account."""
 IN_CURRENCY: Final = "in "

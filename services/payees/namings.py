@@ -165,8 +165,8 @@ def _alias(namings: Namings, alias: str, name: str, kana_: str) -> None:
     text = bare(alias)[0].replace(" ", "")
     read = _read(text)
     if text in name:  # a part of the name is read as there: 誠 of オカモトマコト is no サトシ
-        whole = japanese(kana_).replace(" ", "")
-        read = [parts for parts in read if "".join(parts) in whole] or read
+        spoken = japanese(kana_).replace(" ", "")
+        read = [parts for parts in read if "".join(parts) in spoken] or read
     namings.full.extend(read)
     _written(namings, text, read)
 

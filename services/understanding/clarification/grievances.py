@@ -30,7 +30,8 @@ _READ: Final = frozenset({None, Intent.QNA, Intent.DENY, Intent.CANCEL, Intent.B
 def deceived(said: Said, found: Understood) -> Understood | None:
     """A warning to whom a stranger told to pay, somebody from a new number asked, or to bring money into safety."""
     patterns, slots = said.rules.patterns.alarms, found.slots
-    if said.context.idle and patterns.pressed.search(said.text):
+    pressed = patterns.pressed.search(said.text) or patterns.demanded.search(said.text)
+    if said.context.idle and pressed:
         return _offer(said, _SCAM)
     if said.context.idle and patterns.new_number.match(said.text):
         return _offer(said, _KIN)

@@ -1,92 +1,45 @@
 """Questions by patterns: is it enough, due then, the 129 one; "and the one before that", 「その前の日は」."""
 
-from collections.abc import Collection
+import re
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from schemas.balances import Measure, Reckoning
 from schemas.consent import ORDERS
 from schemas.ids import AccountId, BillId, PayeeId, RuleId
 from schemas.intent import MONEY_MOVING, Evidence, Intent, Mention, Route, Slot, SlotName, Slots, Topic, Understood
 from schemas.span import SUMS, DateValue
+from services.understanding.clarification.question_kinds import (
+    AS_SAID,
+    BOUNDS,
+    COUNTS,
+    CREDITS,
+    DATED,
+    DUE,
+    EVERY,
+    FROM,
+    HISTORIES,
+    KINDS,
+    NOW,
+    OF_ANY,
+    ONE,
+    OWED,
+    PAID,
+    SHOP,
+    SHOPS,
+    SUM,
+    TOPICS,
+    UNLIKE_ORDERS,
+    UNREAD,
+    QuestionKind,
+)
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
+from services.understanding.fast.fallback.carded import own_cards
 
 _RULE: Final = RuleId("intents.asked_of_money@1")
-
-
-class _Kind(NamedTuple):
-    """What a pattern of this name asks. `bills`: how many are named; one too few, and it is the one just told."""
-
-    intent: Intent
-    topic: str = ""
-    when: str = "idle"
-    bills: tuple[int, ...] = (0,)
-    days: int = 0
-
-
-_FURTHER: Final = _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIONS)
-_KINDS: Final = {
-    "that_much": _Kind(Intent.INFORM, Topic.THAT_MUCH, "order"),
-    "enough": _Kind(Intent.BALANCE_INQUIRY, Topic.ENOUGH, "any", (0, 1, 2)),
-    "left_if_paid": _Kind(Intent.BALANCE_INQUIRY, Topic.LEFT, "billed", (0, 1, 2), 1),
-    "sum_due": _Kind(Intent.BILL_INQUIRY, Topic.TOTAL, "idle", (2,)),
-    "first_of": _Kind(Intent.BILL_INQUIRY, Topic.FIRST, "idle", (2,)),
-    "first_paid": _Kind(Intent.BILL_PAYMENT, "", "idle", (2,)),
-    "first_due": _Kind(Intent.BILL_PAYMENT, "", Intent.BILL_INQUIRY),
-    "due_of_it": _Kind(Intent.BILL_INQUIRY, "", "billed", (0, 1), 1),
-    "due_then": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed", (0, 1), 1),
-    "largest_due": _Kind(Intent.BILL_INQUIRY),
-    "paid_yet": _Kind(Intent.BILL_INQUIRY, Topic.WHETHER, "billed"),
-    "others_due": _Kind(Intent.BILL_INQUIRY, Topic.OTHERS, "billed"),
-    "paid_last": _Kind(Intent.RECENT_TRANSACTIONS, "", "idle", (1,), 2),
-    "paid_then": _Kind(Intent.RECENT_TRANSACTIONS, "", "billed", (0, 1), 1),
-    "owed_now": _Kind(Intent.BILL_PAYMENT, "", "idle", (0,), 1),
-    "limit_asked": _Kind(Intent.QNA, "", "any", days=1),
-    "sum_at_once": _Kind(Intent.QNA, "", "any", days=1),
-    "limit_again": _Kind(Intent.QNA, "", Intent.QNA, days=1),
-    "charged": _Kind(Intent.RECENT_TRANSACTIONS),
-    "may_send": _Kind(Intent.QNA, "", "any", days=1),
-    "arrives": _Kind(Intent.QNA, "", "any"),
-    "of_all_told": _FURTHER,
-    "of_some_size": _FURTHER,
-    "one_before": _FURTHER,
-    "stretch_before": _FURTHER,
-    "others": _Kind(Intent.RECENT_TRANSACTIONS, "", Intent.RECENT_TRANSACTIONS, days=1),
-    "of_history": _FURTHER,
-    "last_of_it": _FURTHER,
-    "due_now": _Kind(Intent.BILL_INQUIRY, "", Intent.BILL_INQUIRY),
-    "balance_now": _Kind(Intent.BALANCE_INQUIRY, days=1),
-    "that_card": _Kind(Intent.CARD_LOCK, Topic.WHETHER, Intent.CARD_LOCK),
-    "new_card": _Kind(Intent.QNA, "", Intent.CARD_LOCK),
-    "as_then": _Kind(Intent.TRANSFER_MONEY, "", Intent.RECENT_TRANSACTIONS, days=1),
-    "last_few": _Kind(Intent.RECENT_TRANSACTIONS),
-    "income_asked": _Kind(Intent.RECENT_TRANSACTIONS, Topic.RECEIVED, days=1),
-    "come_in_then": _Kind(Intent.RECENT_TRANSACTIONS, Topic.WHETHER, Intent.RECENT_TRANSACTIONS, days=1),
-    "same_history": _FURTHER,
-    "that_shop": _FURTHER,
-    "cost_then": _Kind(Intent.RECENT_TRANSACTIONS),
-}
-_UNLIKE_ORDERS: Final = frozenset(
-    {"limit_asked", "first_paid", "sum_due", "last_few", "as_then", "enough", "due_then", "sum_at_once"}
-)
-_UNREAD: Final = frozenset({"arrives", "of_all_told"})
-"""Only where no rule has read the words."""
-_TOPICS: Final = {"most": Topic.LARGEST, "least": Topic.SMALLEST, "out": Topic.SPENT, "came": Topic.RECEIVED}
-_BOUNDS: Final = {"over": "at_least", "under": "at_most"}
-_SHOPS: Final = frozenset({"same_history", "that_shop", "cost_then", "charged"})
-_ONE: Final = frozenset({"one_before", "of_history", "last_of_it", "paid_last", "paid_then"})
-_COUNTS: Final = frozenset({"last_few", "income_asked"})
-"""Where a number is how many are asked for."""
-_PAID, _OWED, _DUE, _EVERY = "paid_then", "owed_now", "due_of_it", "every"
-_INCOME, _COME, _SUM, _NOW = "income_asked", "come_in_then", "total", "balance_now"
-_OTHERS: Final = "others"
-_AS_SAID: Final = "limit_again"
-"""Where "in a day" is no date."""
-_OF_ANY: Final = frozenset({_PAID, _OWED})
-"""Of a bill of nobody's here as well, or of that alone."""
 _LETTERS: Final = {"account": "A", "bill": "B"}
 
 
@@ -131,10 +84,22 @@ class NamedThings:
         """The same, with a B for one of nobody's as well."""
         return self._lettered("ABMDU").replace("U", "B")
 
-    def _lettered(self, letters: str) -> str:
+    @cached_property
+    def of_income(self) -> str:
+        """The same, where an account that is called as what comes in is that: 年金."""
+        income = self.said.rules.patterns.own.income
+        return self._lettered("ABMD", income) if income.search(self.said.text) else self.text
+
+    def read_for(self, name: str) -> str:
+        """The words as a question of this name looks at them."""
+        if name == AS_SAID:
+            return self.said.text.lower()
+        return self.of_any_bill if name in OF_ANY else self.of_income if name in CREDITS else self.text
+
+    def _lettered(self, letters: str, but: re.Pattern[str] | None = None) -> str:
         told, at, text = "", 0, self.said.text
         for start, end, letter, _ in self.things:
-            if start >= at and letter in letters:
+            if start >= at and letter in letters and not (but is not None and but.fullmatch(text, start, end)):
                 told, at = told + text[at:start].lower() + letter, end
         return told + text[at:].lower()
 
@@ -161,70 +126,84 @@ class NamedThings:
         behind = self.said.context.recent in {Intent.BALANCE_INQUIRY, *MONEY_MOVING}
         return behind and all(day.start == day.end == self.said.today for day in days)
 
-    def may_be(self, name: str, kind: _Kind, groups: Collection[str]) -> bool:
+    def may_be(self, name: str, kind: QuestionKind, groups: dict[str, str]) -> bool:
         """Whether such is asked of what is named, and by how it was read."""
         bills = {each.value for each in self.of("B")}
-        pays = self.found.intent in MONEY_MOVING and name not in _UNLIKE_ORDERS
-        if name in _UNREAD and self.found.rule is not None:
+        pays = self.found.intent in MONEY_MOVING and name not in UNLIKE_ORDERS
+        if name in UNREAD and self.found.rule is not None:
             return False
         named = [kind for _, _, kind, _ in self.things if kind != "U" or name != "charged"]  # 「ムービーネット」
-        if name in _SHOPS and (named or self.found.rule or (self.found.payees and self.found.payees.choice)):
+        shop = name not in SHOPS or not (named or self.found.rule or (self.found.payees and self.found.payees.choice))
+        if not shop or (name in {SHOP, FROM} and not self._of_somewhere(name, groups.get("shop", ""))):
             return False
-        if name == _NOW and not self._after_a_balance:
+        if name == NOW and not self._after_a_balance:
             return False
-        if name == _OWED and (not self.of("U") or self.found.rule is not None):
+        if name == OWED and (not self.of("U") or self.found.rule is not None):
             return False
-        if name == _PAID and any(day.value.value.end >= self.said.today for day in self.of("D")):
+        if name == PAID and any(day.value.value.end >= self.said.today for day in self.of("D")):
             return False
         context = self.said.context
-        before = _EVERY in groups or (name == _DUE and context.bill_before) or (name == _PAID and self.of("U"))
+        before = EVERY in groups or (name == DUE and context.bill_before) or (name == PAID and self.of("U"))
         told = kind.when != "billed" or bills or context.recent_bill or before
         return bool(told) and not pays and min(2, len(bills)) in kind.bills and len(self.of("D")) <= kind.days
 
-    def meant(self, name: str, kind: _Kind, groups: dict[str, str]) -> Understood | None:
+    def _of_somewhere(self, name: str, whom: str) -> bool:
+        """Whether a history is asked for at a shop, or of what came from somebody, who was not read whole yet."""
+        found, match = self.found, self.said.heard.payees
+        read = next((str(each.value) for each in (found.slots.merchant, found.slots.payee) if each is not None), "")
+        if name == FROM:
+            named = found.slots.payee is not None or found.slots.merchant is not None
+        else:
+            named = match is not None and match.choice is not None
+        others = named or found.then is not None or bool(own_cards(self.said.hearing))
+        return found.intent in HISTORIES and not others and (not whom or whom not in read)
+
+    def meant(self, name: str, kind: QuestionKind, groups: dict[str, str]) -> Understood | None:
         """What is asked, with all that is named."""
         whole, sums = self.said.heard.whole(_RULE), self.of("M")
         slots: dict[str, Slot[Any] | None] = {"topic": self._topic(name, kind, groups)}
-        slots["choice"] = Slot(1, whole) if name in _ONE or "last" in groups else None
+        slots["choice"] = Slot(1, whole) if name in ONE or "last" in groups else None
         ids = self._bills(name, kind, groups)
         slots["bill"] = Slot(ids[0], whole, ids[1:]) if ids else None
-        accounts = [replace(each, value=AccountId(each.value)) for each in self.of("A")]
+        comes = self.said.rules.patterns.own.income.fullmatch if name in CREDITS else lambda _: None
+        accounts = [replace(a, value=AccountId(a.value)) for a in self.of("A") if not comes(a.evidence.surface)]
         then = name == "as_then"
         slots["source" if then else "account"] = accounts[0] if accounts else None
         slots["date"] = replace(days[0], value=days[0].value.value) if then and (days := self.of("D")) else None
         if sums:
             many = [int(v) for v in sums[0].value.values if isinstance(v, str) and v.isdecimal()]
             told = comes_to(sums[0].value, self.said.heard)
-            value = many[:1] if name in _COUNTS else told[:1]
-            place = next((_BOUNDS[each] for each in groups if each in _BOUNDS), "amount")
-            slots["choice" if name in _COUNTS else place] = replace(sums[0], value=value[0]) if value else None
+            value = many[:1] if name in COUNTS else told[:1]
+            place = next((BOUNDS[each] for each in groups if each in BOUNDS), "amount")
+            slots["choice" if name in COUNTS else place] = replace(sums[0], value=value[0]) if value else None
             waits = name == "enough" and not self.said.context.idle  # 「二千円足りない」 corrects what was read back
             if len(sums) > 1 or not value or (len(told) > 1 and name == "enough") or waits:
                 return None
         if kind.topic == Topic.WHETHER:
             slots["period"] = self._period(groups)
-        if name in {_PAID, _INCOME, _OTHERS} and (days := self.of("D")):
+        if name in DATED and (days := self.of("D")):
             slots["choice"], slots["period"] = None, replace(days[0], value=days[0].value.value)
         if shop := groups.get("shop") or groups.get("pay"):
             slots["merchant"] = Slot(shop.replace(self.said.rules.patterns.names.of, ""), whole)
-        slots["payee"] = self._payee() if name == "enough" else None
+        slots["payee"] = self._payee() if name in {"enough", FROM} else None
+        slots["merchant"] = None if slots["payee"] is not None else slots.get("merchant")
         units = [Slot(unit, whole) for unit in groups if name == "stretch_before"]
         slots["portion"] = units[0] if units else None
         slots["reckoning"] = Slot(Reckoning(Measure.BEFORE), whole) if name == "as_then" else None
         route = Route.QNA if kind.intent is Intent.QNA else Route.FAST
         rule = RuleId(f"intents.{name}@1")
-        if name == _OWED and slots["amount"] is not None:  # who sends it is offered to be paid
+        if name == OWED and slots["amount"] is not None:  # who sends it is offered to be paid
             slots["amount"], route = replace(slots["amount"], readings=tuple(told[1:])), Route.CLARIFY
-        others = self.others if name in _OF_ANY else ()
+        others = self.others if name in OF_ANY else ()
         return Understood(
             kind.intent, Slots(**slots), (), route, 1.0, rule, unresolved=others, payees=self.found.payees
         )
 
-    def _topic(self, name: str, kind: _Kind, groups: dict[str, str]) -> Slot[str] | None:
+    def _topic(self, name: str, kind: QuestionKind, groups: dict[str, str]) -> Slot[str] | None:
         """What is asked of the things that are named."""
-        topic = next((_TOPICS[each] for each in groups if each in _TOPICS), kind.topic)
-        whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if _SUM in groups else topic
-        if name in {_INCOME, _COME}:
+        topic = next((TOPICS[each] for each in groups if each in TOPICS), kind.topic)
+        whole, more = self.said.heard.whole(_RULE), Topic.TOTAL if SUM in groups else topic
+        if name in CREDITS:
             return Slot(str(Topic.RECEIVED), whole, (str(more),))
         return Slot(str(topic), whole) if topic else None
 
@@ -235,17 +214,17 @@ class NamedThings:
             return None
         return Slot(PayeeId(match.choice), Evidence.naming(match, _RULE))
 
-    def _bills(self, name: str, kind: _Kind, groups: dict[str, str]) -> tuple[BillId, ...]:
+    def _bills(self, name: str, kind: QuestionKind, groups: dict[str, str]) -> tuple[BillId, ...]:
         """The bills that are asked about."""
         context = self.said.context
         ids = tuple(dict.fromkeys(BillId(each.value) for each in self.of("B")))
-        before = context.recent_bill or (context.bill_before if name == _DUE else None)
-        if _EVERY in groups:
+        before = context.recent_bill or (context.bill_before if name == DUE else None)
+        if EVERY in groups:
             return tuple(each.id for each in context.bills)
         if name == "largest_due" and len({bill.due.currency for bill in context.bills}) == 1:
             by_size = sorted(context.bills, key=lambda bill: bill.due.minor)
             return (by_size[0 if "cheap" in groups else -1].id,)
-        if (kind.topic == Topic.LEFT or name in {_PAID, _DUE}) and not (ids or self.of("U")) and before:
+        if (kind.topic == Topic.LEFT or name in {PAID, DUE}) and not (ids or self.of("U")) and before:
             return (before,)
         if kind.topic == Topic.FIRST or name == "first_paid":
             return (min((b for b in context.bills if b.id in ids), key=lambda b: b.due_on).id,)
@@ -271,11 +250,10 @@ def asked_of_money(said: Said, found: Understood) -> Understood | None:
     asked = NamedThings(said, found)
     standing = asked.standing
     for name, pattern in said.rules.patterns.own.asks.items():
-        kind = _KINDS[name]
+        kind = KINDS[name]
         if kind.when not in standing:
             continue
-        words = said.text.lower() if name == _AS_SAID else asked.of_any_bill if name in _OF_ANY else asked.text
-        match = pattern.fullmatch(words)
+        match = pattern.fullmatch(asked.read_for(name))
         groups = {key: words for key, words in match.groupdict().items() if words} if match is not None else {}
         if match is not None and asked.may_be(name, kind, groups):
             return asked.meant(name, kind, groups)

@@ -4,16 +4,17 @@ What only a history can tell is looked for there; the documents are asked where 
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
-from schemas.ids import BillId, PayeeId, RuleId
+from schemas.ids import BillId, CardId, PayeeId, RuleId
 from schemas.intent import NO_SLOTS, Evidence, Intent, Route, Slot, Slots, Topic, Understood
 from schemas.payee import PayeeMatch
 from schemas.span import DateValue, MoneyValue
 from services.understanding.clarification.money_questions import NamedThings
 from services.understanding.correction.amounts import comes_to
 from services.understanding.correction.said import Said
-from services.understanding.fast.fallback.carded import CALLED, own_cards
+from services.understanding.fast.fallback.carded import CALLED, of_a_card, own_cards
 from services.understanding.fast.ruleset.meanings import CARDS
 
 _RULE: Final = RuleId("intents.own_asked@1")
@@ -58,13 +59,15 @@ def of_one_card(said: Said, found: Understood) -> Understood | None:
 
 
 def beside_the_lock(said: Said, found: Understood) -> Understood | None:
-    """Behind a lock, whether another card is locked too: the one that is named, or all the others."""
+    """Behind a lock another card that may be gone too, or whether it is locked: the one named, or all the others."""
     context = said.context
     if not context.idle or context.recent is not Intent.CARD_LOCK or found.then is not None:
         return None
+    cards, whole = own_cards(said.hearing) or {}, said.heard.whole(_OTHERS)
+    if len(cards) == 1 and said.rules.patterns.own.lost_too.fullmatch(_lettered(said.text, cards)) is not None:
+        return of_a_card(Intent.CARD_LOCK, cards, Route.CLARIFY, _RULE)
     if said.rules.patterns.own.beside_the_lock.search(said.text) is None:
         return None
-    cards, whole = own_cards(said.hearing) or {}, said.heard.whole(_OTHERS)
     one = next(iter(cards.values())) if len(cards) == 1 else None
     topic = Slot(str(Topic.OTHERS if one is None else Topic.WHETHER), whole)
     rule = _OTHERS if one is None else _RULE
@@ -91,9 +94,7 @@ def _states(said: Said) -> Understood | None:
     patterns, cards = said.rules.patterns.own, own_cards(said.hearing)
     if cards is None:
         return None
-    text = said.text
-    for card in cards.values():
-        text = text.replace(card.evidence.surface, "C")
+    text = _lettered(said.text, cards)
     again = said.context.recent is Intent.CARD_LOCK and patterns.card_again.fullmatch(text) is not None
     others, one = patterns.card_others.fullmatch(text), len(cards) == 1 and patterns.card_state.fullmatch(text)
     if not (again or others or one or patterns.card_states.fullmatch(text)):
@@ -102,6 +103,13 @@ def _states(said: Said) -> Understood | None:
     slots = Slots(card=next(iter(cards.values())) if one else None, topic=topic)
     rule = _OTHERS if again or others else _RULE
     return Understood(Intent.CARD_LOCK, slots, (), Route.FAST, 1.0, rule)
+
+
+def _lettered(text: str, cards: Mapping[str, Slot[CardId]]) -> str:
+    """The words with a letter for each card."""
+    for card in cards.values():
+        text = text.replace(card.evidence.surface, "C")
+    return text
 
 
 def _of_bill(said: Said, things: NamedThings, *, asks: bool) -> Understood | None:

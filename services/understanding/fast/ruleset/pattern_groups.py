@@ -29,6 +29,11 @@ class PatternParts(RuleFile):
     lent: str = ""
     arrived: str = ""
     must: str = ""
+    told: str = ""
+    mishap: str = ""
+    hasty: str = ""
+    new_one: str = ""
+    rang: str = ""
 
 
 class NamePatterns(RuleFile):
@@ -240,6 +245,7 @@ class OwnPatterns(RuleFile):
     card_others: Pattern = _NOWHERE
     card_again: Pattern = _NOWHERE
     beside_the_lock: Pattern = _NOWHERE
+    lost_too: Pattern = _NOWHERE
     went_out: Pattern = _NOWHERE
     that_payment: Pattern = _NOWHERE
     sought_out: Pattern = _NOWHERE
@@ -258,6 +264,7 @@ class AlarmPatterns(RuleFile):
     asks_advice: Pattern = _NOWHERE
     was_told: Pattern = _NOWHERE
     pressed: Pattern = _NOWHERE
+    demanded: Pattern = _NOWHERE
     new_number: Pattern = _NOWHERE
     back_on: Pattern = _NOWHERE
     card_trouble: Pattern = _NOWHERE
