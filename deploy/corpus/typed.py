@@ -14,6 +14,7 @@ from typing import Any, Final
 import orjson
 import yaml
 
+from deploy.bench._lines import unpacked
 from deploy.bench.cases.negatives import negatives, sentences
 
 DATA: Final = Path(__file__).parents[2] / "tests" / "data"
@@ -49,8 +50,8 @@ def _answers(language: str) -> Iterator[dict[str, Any]]:
     locale, customer, order, payee, minor, currency = _ORDERS[language]
     amount = {"amount_minor": minor, "currency": currency}
     asked = {"text": order, "expect": {"decision": "confirm", "slots": {"amount": amount, "payee": payee}, "money": []}}
-    with (DATA / "consent" / f"{language}.tsv").open(encoding="utf-8") as file:
-        rows = [row for row in csv.reader(file, dialect="excel-tab") if row and row[0] == "transfer"]
+    lines = unpacked(DATA / "consent" / f"{language}.tsv.xz").decode().splitlines()
+    rows = [row for row in csv.reader(lines, dialect="excel-tab") if row and row[0] == "transfer"]
     yeses = [row for row in rows if row[1] == BOOKED]
     rows = [*yeses[::4], *(row for row in rows if row[1] != BOOKED)]
     for number, (_, outcome, words) in enumerate(rows, 1):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.bench._lines import unpacked
 from deploy.bench.cases.waiting import Scenes
 from schemas.consent import Awaited
 from schemas.ids import EN_US, JA_JP, Locale
@@ -17,7 +18,7 @@ YES, PERSON, EITHER = {"book", "lock", "unlock"}, "person", "ask"
 
 
 def rows(name: str) -> list[tuple[str, str, str]]:
-    lines = (FOLDER / name).read_text(encoding="utf-8").splitlines()
+    lines = unpacked(FOLDER / name).decode().splitlines()
     return [(cells[0], cells[1], cells[2]) for cells in (line.split("\t") for line in lines)]
 
 
@@ -39,7 +40,7 @@ def wrong(scenes: Scenes, waits: str, wanted: str, said: str) -> str:
     return f"not asked about: {came.said}" if wanted == EITHER and not asked else ""
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.tsv")))
+@pytest.mark.parametrize("name", sorted(path.name for path in FOLDER.glob("*.tsv.xz")))
 def test_answers_do_what_they_say(name: str, scenes: dict[str, Scenes]) -> None:
     found = {said: why for waits, wanted, said in rows(name) if (why := wrong(scenes[name[:2]], waits, wanted, said))}
     assert found == {}
