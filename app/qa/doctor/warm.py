@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.qa.doctor.client import Endpoint
@@ -28,6 +28,9 @@ FEWEST_ROUNDS: Final = 2
 ROUNDS: Final = 5
 PATIENCE_S: Final = 120.0
 _CUSTOMER: Final = CustomerId("doctor")
+_HALF: Final = MAX_QUESTION // 2
+_STRIDE: Final = 7
+"""So far from a passage a lap looks for the one beside it: not every two are answered together."""
 TOKENS: Final = 48
 """An answer's length: it takes steps enough to draft and to check in every batch."""
 AGAIN: Final = 4
@@ -94,9 +97,10 @@ def questions(passages: Sequence[Passage], library: Library, clock: Clock) -> Ca
 
     def asked(number: int) -> Question:
         lap, place = divmod(number, len(alone))
-        first, second = alone[place], alone[(place + lap) % len(alone)]
-        both = Question(f"{first.text[: MAX_QUESTION // 2]} {second.text[: MAX_QUESTION // 2]}", first.locale)
-        return both if lap and library.answers(both, clock) else first
+        first = alone[place]
+        others = (alone[(place + lap * _STRIDE + each) % len(alone)] for each in range(len(alone) if lap else 0))
+        pairs = (replace(first, text=f"{first.text[:_HALF]} {second.text[:_HALF]}") for second in others)
+        return next((both for both in pairs if library.answers(both, clock)), first)
 
     return asked
 
