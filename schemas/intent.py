@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import date
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any, Final, Generic, TypeVar
 
 from schemas.balances import BalanceCondition, Reckoning
@@ -77,15 +77,6 @@ class SlotName(StrEnum):
     TOPIC = "topic"
 
 
-class Pick(IntEnum):
-    """A choice that is not the n-th of what was offered, as templates give it too."""
-
-    NONE = 0
-    LAST = -1
-    EVERY = -2  # all of it, or with nothing offered all that there are
-    PAID_LAST = -3  # who of those was paid last
-
-
 class Topic(StrEnum):
     """What an order or a question is about that is no value; a template may give others, which only replies name."""
 
@@ -103,7 +94,8 @@ class Topic(StrEnum):
     SPENT = "spent"  # what went out, and to no account of the caller's
     WHETHER = "whether"  # a yes or a no is asked for
     FIRST = "first"  # the one that is due before the others
-    LARGEST, SMALLEST = "largest", "smallest"  # the one of what was told
+    LARGEST = "largest"
+    SMALLEST = "smallest"  # the one of what was told
     SOUGHT = "sought"  # what a history may tell, and the documents where it does not
     OTHERS = "others"  # all but what was told
     ENOUGH = "enough"  # whether a balance is, for what is due or waits
@@ -284,6 +276,11 @@ class Understood:
     def moves(self) -> bool:
         """Whether it is surely an order that moves money."""
         return self.intent in MONEY_MOVING and self.route is Route.FAST
+
+    @property
+    def in_turn(self) -> tuple["Understood", ...]:
+        """This, and what is wanted behind it, one after the other."""
+        return (self, *(self.then.in_turn if self.then is not None else ()))
 
     def by(self, *rules: str) -> bool:
         """Whether one of these rules took the words; see `is_rule`."""

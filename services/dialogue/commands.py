@@ -6,7 +6,8 @@ from typing import Final
 
 from rules.locales import locale_rules
 from schemas.decision import Answer, Clarify, Execute, ReadBalance, Refuse, Reply
-from schemas.intent import READING, Intent, Pick, Route, Slots, Topic, Understood
+from schemas.intent import READING, Intent, Route, Slots, Topic, Understood
+from schemas.pick import Pick
 from services.dialogue.advance import advance, foreign, struck
 from services.dialogue.amounts import merged, of_its_scale
 from services.dialogue.asked import measured, owed_to
@@ -153,10 +154,7 @@ def _told_first(state: DialogueState, heard: Understood, task: Task) -> Iterator
     if heard.by(*dialogue_rules().left_unpaid):
         before = state.memory.ordered
         yield reply("cancel.nothing" if before is not None and before.bill == task.bill else "bill.left_unpaid")
-    last = heard.then
-    while last is not None and last.then is not None:
-        last = last.then
-    if last is not None and last.intent is Intent.QNA:
+    if heard.then is not None and heard.in_turn[-1].intent is Intent.QNA:
         yield reply("offer.missed_some")
     if heard.then is not None and heard.then.intent in COMMANDS and is_money(task):
         yield reply("say.in_turn")

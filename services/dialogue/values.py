@@ -5,7 +5,8 @@ from typing import Final
 
 from schemas.decision import Clarify
 from schemas.ids import PayeeId
-from schemas.intent import Evidence, Intent, Mention, Pick, Slot, SlotName, Slots, Understood
+from schemas.intent import Evidence, Intent, Mention, Slot, SlotName, Slots, Understood
+from schemas.pick import Pick
 from schemas.span import MoneyValue
 from services.dialogue.advance import advance
 from services.dialogue.amounts import merged
@@ -37,9 +38,8 @@ def value(state: DialogueState, heard: Understood, facts: Facts) -> Step:
         heard = replace(heard, slots=replace(slots, choice=None), rejected=())  # "neither, a hundred and sixty"
     elif slots.choice is not None:
         return choose(state, pointed(state, heard, slots.choice.value), facts, heard)
-    if (
-        told := other_card(state, heard) or told_by_name(state, heard, facts) or marked(state, heard, facts)
-    ) is not None:
+    told = other_card(state, heard) or told_by_name(state, heard, facts) or marked(state, heard, facts)
+    if told is not None:
         return choose(state, told, facts)
     if slots.digits is not None:
         return choose(state, ending_in(state, slots.digits.value, facts), facts)
@@ -158,10 +158,8 @@ def _each_changed(state: DialogueState, task: Task, heard: Understood, facts: Fa
     """What is said in one breath of the order at hand and of others: "fifty for gwen and a hundred for owen"."""
     if state.read_back is None or heard.then is None:
         return None
-    orders, parts = [task, *state.memory.queue], [heard]
-    while (then := parts[-1].then) is not None:
-        parts.append(then)
-    for each in parts:
+    orders = [task, *state.memory.queue]
+    for each in heard.in_turn:
         whom = each.slots.payee
         at = next((n for n, one in enumerate(orders) if whom is not None and one.payee == whom.value), None)
         if at is None:
@@ -175,10 +173,7 @@ def _in_instalments(state: DialogueState, task: Task, heard: Understood, facts: 
     """The order in several parts, each of its sum and on its day, one after the other."""
     if not heard.by(*dialogue_rules().instalments) or not is_money(task):
         return None
-    parts = [heard]
-    while (then := parts[-1].then) is not None:
-        parts.append(then)
-    first, *rest = (merged(task, replace(each, then=None), facts) for each in parts)
+    first, *rest = (merged(task, replace(each, then=None), facts) for each in heard.in_turn)
     return advance(waiting(state.memory.missed(0).first(reply("say.in_turn")), tuple(rest), next_=True), first, facts)
 
 

@@ -16,7 +16,7 @@ from services.understanding.correction.merging import one_after_another, said_in
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 
-_MOST: Final = 3
+MOST_JOINING: Final = 3
 """Units of a word that joins two commands, at most."""
 _ASKING: Final = frozenset({"question", "how", "whether"})
 """Vetoes of a question that is about an order, and no part of it."""
@@ -197,7 +197,7 @@ def _joins(said: Said, at: int) -> bool:
     units = said.units
     if at == 0 or said.text[units.ends[at - 1] : units.starts[at]].strip():
         return at > 0
-    return said.rules.phrases.conjunctions.ends(units.words, at, _MOST)
+    return said.rules.phrases.conjunctions.ends(units.words, at, MOST_JOINING)
 
 
 def _may_hold_an_order(found: Understood) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from schemas.intent import READING, Intent, Route, Slots, Understood
-from services.understanding.clarification.interposed_questions import MOST_PARTS, parts
+from services.understanding.clarification.interposed_questions import MOST_JOINING, MOST_PARTS, parts
+from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met
 from services.understanding.fast.fallback.carded import own_cards
@@ -19,8 +20,6 @@ _MOVES: Final = ("transfer_do", "pay_do")
 """Lists of the verbs of what may be lost."""
 _NO_WISH: Final = frozenset({"negation", "conditional", "reported"})
 """Vetoes with which a lock may be no wish."""
-_MOST: Final = 3
-"""Units of a word that joins two commands, at most."""
 _MISSED: Final = Understood(Intent.QNA, route=Route.QNA)
 """Behind a command: that not all was understood is told before it."""
 
@@ -38,9 +37,9 @@ def ordered_before(said: Said, found: Understood) -> Understood | None:
         first, last = said.look(0, end, context), said.look(said.units.starts[start], len(said.text), context)
         over = (end, start) in pauses and _goes_over(said, start)
         if _locks(first) and (_asks(last) or (over and last.intent in {None, Intent.QNA})):
-            return _behind(first, last if _asks(last) else _MISSED)
+            return one_after_another([*first.in_turn, last if _asks(last) else _MISSED])
         if _locks(last) and _asks(first):
-            return _behind(first, last)
+            return one_after_another([*first.in_turn, last])
         if _asks(last) and unread and over and first.moves and first.route is Route.FAST and first.rule is not None:
             return replace(first, then=last) if first.whole and first.slots != Slots() and not first.then else None
     named = not unread and own_cards(said.hearing) and not vetoes_met(said.hearing, 0, len(said.units.words)) & _NO_WISH
@@ -64,7 +63,7 @@ def found_again(said: Said, found: Understood) -> Understood | None:
 def _goes_over(said: Said, at: int) -> bool:
     """Whether a word that joins two commands stands right before a unit or begins there."""
     joining, words = said.rules.phrases.conjunctions, said.units.words
-    return joining.ends(words, at, _MOST) or joining.longest(words, at)[0] > at
+    return joining.ends(words, at, MOST_JOINING) or joining.longest(words, at)[0] > at
 
 
 def _asks(found: Understood) -> bool:
@@ -76,11 +75,6 @@ def _locks(found: Understood) -> bool:
     """Whether it is about cards to be stopped, or to be used again, and nothing else."""
     sure = found.intent in CARDS and found.rule is not None and found.whole
     return sure and (found.then is None or _locks(found.then))
-
-
-def _behind(first: Understood, last: Understood) -> Understood:
-    """The last one, behind all of the first."""
-    return replace(first, then=last if first.then is None else _behind(first.then, last))
 
 
 def _pauses(said: Said) -> list[tuple[int, int]]:

@@ -124,10 +124,7 @@ def _to_another(said: Said, first: Understood, rest: Understood, part: tuple[int
 
 def _orders(found: Understood) -> list[Understood]:
     """The orders for money, one after the other; none where there is something else among them."""
-    orders = [found]
-    while (then := orders[-1].then) is not None:
-        orders.append(then)
-    return orders if all(each.intent in MONEY_MOVING for each in orders) else [found]
+    return list(found.in_turn) if all(each.intent in MONEY_MOVING for each in found.in_turn) else [found]
 
 
 def _given(order: Understood, told: dict[str, Any]) -> Understood:

@@ -23,6 +23,7 @@ from schemas.intent import (
     Understood,
 )
 from schemas.span import Ambiguity, DateValue, Span, SpanKind
+from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.ruleset.cue_phrases import CuePhrases
 
@@ -89,9 +90,7 @@ def _on_its_fall(said: Said, found: Understood) -> Understood | None:
     told = said.rules.patterns.orders.falls_due.search(said.text) if found.intent in _PAYING else None
     if told is None:
         return None
-    orders = [found]
-    while (then := orders[-1].then) is not None:
-        orders.append(then)
+    orders = found.in_turn
     named = [each.slots.bill.evidence.end if each.slots.bill is not None else 0 for each in orders]
     before = [n for n, end in enumerate(named) if end <= told.start()]
     theirs = before if len(before) in {0, len(orders)} else before[-1:]
@@ -99,10 +98,7 @@ def _on_its_fall(said: Said, found: Understood) -> Understood | None:
     dated = [_falling(said, each, told) if n in theirs else None for n, each in enumerate(orders)]
     if not any(dated):
         return None
-    last: Understood | None = None
-    for new, old in zip(reversed(dated), reversed(orders), strict=True):
-        last = replace(new or old, then=last)
-    return last
+    return one_after_another([new or old for new, old in zip(dated, orders, strict=True)])
 
 
 def _falling(said: Said, order: Understood, told: re.Match[str]) -> Understood | None:

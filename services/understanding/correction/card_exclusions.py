@@ -6,7 +6,8 @@ from typing import Final, NamedTuple
 
 from schemas.consent import Awaited
 from schemas.ids import CardId
-from schemas.intent import Intent, Pick, Route, Slot, Slots, Understood
+from schemas.intent import Intent, Route, Slot, Slots, Understood
+from schemas.pick import Pick
 from services.understanding.correction.merging import one_after_another
 from services.understanding.correction.said import Said
 from services.understanding.fast.asides.vetoes import vetoes_met

@@ -100,7 +100,7 @@ def apart(one: Understood, two: Understood, *, led: bool = False) -> bool:
         return False  # 貯金から二万おろしてバイトの方に入れて: one transfer
     if one.by("bill_inquiry.recent") and two.intent is Intent.BILL_PAYMENT and _side_by_side(one.slots, two.slots):
         return False  # 水道代と新聞代を払って
-    last = _last(two)
+    last = two.in_turn[-1]
     if _verbless(one) and last.intent is Intent.RECENT_TRANSACTIONS and (last.slots.payee or last.slots.bill):
         return False  # 妹に一万円、大家さんに九万円送ったっけ: its verb is the question's
     if one.intent is not Intent.TRANSFER_MONEY or two.intent is not Intent.TRANSFER_MONEY:
@@ -122,11 +122,6 @@ def _side_by_side(one: Slots, two: Slots) -> bool:
     if one.bill is None or two.bill is None:
         return False
     return two.bill.evidence.start - one.bill.evidence.end == 1
-
-
-def _last(part: Understood) -> Understood:
-    """The last of what was said in one breath."""
-    return part if part.then is None else _last(part.then)
 
 
 def _verbless(part: Understood) -> bool:
